@@ -30,7 +30,8 @@ use crate::{Error, ErrorCode, Outcome, Result};
 
 /// A hold on a server. It keeps its session open. Dropping it releases it.
 ///
-/// Usable from any thread. Calls under way are not cancelled by the release of their lease: they finish within the drain.
+/// Usable from any thread. Calls under way are not cancelled by the release of their lease: they
+/// finish within the drain.
 pub struct Lease {
     held: Arc<LeaseState>,
     hold: HoldId,
@@ -39,8 +40,8 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// The lease of a hold that was granted; none (and the hold is given up) when the session has disabled the server meanwhile, or has
-    /// another configuration of it.
+    /// The lease of a hold that was granted; none (and the hold is given up) when the session has
+    /// disabled the server meanwhile, or has another configuration of it.
     pub(super) fn new(
         open: Session,
         hold: LeaseGuard,
@@ -88,8 +89,8 @@ impl Lease {
         self.held.cell().load().slot.generation.0
     }
 
-    /// The state of the entry, as far as it can be used through this lease: one that is released, revoked or disabled is closed,
-    /// whatever others have of the entry.
+    /// The state of the entry, as far as it can be used through this lease: one that is released,
+    /// revoked or disabled is closed, whatever others have of the entry.
     pub fn state(&self) -> EntryState {
         match self.held.standing() {
             _ if self.session().is_closed() => EntryState::Closed,
@@ -111,14 +112,14 @@ impl Lease {
         Ok(self.session().tools_of(&self.held))
     }
 
-    /// Calls a tool by the server's own name; `arguments` is the text of a JSON object (empty = `{}`).
+    /// Calls a tool by the server's own name; `arguments` is a JSON object (empty = `{}`).
     ///
     /// Dropping the future cancels the call: the server is told, and its answer is dropped.
     ///
     /// # Errors
-    /// `closed` (lease, session or pool), `invalid_argument`, `tool_not_found`, `unavailable` (reconnecting; nothing was
-    /// sent), `timeout`, `call_interrupted` (with its outcome), `server_error`, `limit`, `forked`. A tool that reports an
-    /// error itself is a result.
+    /// `closed` (lease, session or pool), `invalid_argument`, `tool_not_found`, `unavailable`
+    /// (reconnecting; nothing was sent), `timeout`, `call_interrupted` (with its outcome),
+    /// `server_error`, `limit`, `forked`. A tool that reports an error itself is a result.
     pub async fn call_tool(
         &self,
         tool: &str,
@@ -132,8 +133,9 @@ impl Lease {
         .await
     }
 
-    /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a thread of the library, in
-    /// [`Operation::read_here`], or, when nothing could be sent, on this thread before the function returns. It must not block.
+    /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a
+    /// thread of the library, in [`Operation::read_here`], or, when nothing could be sent, on this
+    /// thread before the function returns. It must not block.
     pub fn start_call_tool(
         &self,
         tool: &str,
@@ -146,12 +148,14 @@ impl Lease {
 
     /// Any other request: `method` and the text of its params object.
     ///
-    /// `logging/setLevel` is the same for servers of both eras: where the protocol has no such request any more it is answered here, and
-    /// the level goes out with the session's later requests to the server, for as long as the session holds it.
+    /// `logging/setLevel` is the same for servers of both eras: where the protocol has no such
+    /// request any more it is answered here, and the level goes out with the session's later
+    /// requests to the server, for as long as the session holds it.
     ///
     /// # Errors
-    /// Those of [`call_tool`](Self::call_tool), and `invalid_argument` for what has a rule of its own: `initialize`, `tools/call`, subscriptions
-    /// (which are counted), `prompts/get` of a prompt that the session does not see, and params in which a member is there twice.
+    /// Those of [`call_tool`](Self::call_tool), and `invalid_argument` for what has a rule of its
+    /// own: `initialize`, `tools/call`, subscriptions (which are counted), `prompts/get` of a
+    /// prompt that the session does not see, and params in which a member is there twice.
     pub async fn request(
         &self,
         method: &str,
@@ -178,7 +182,8 @@ impl Lease {
         self.start(Callee::Method(method), params, options, done)
     }
 
-    /// Whether a request may go out as it is. What a session counts or does not see is not to be had past it (SPEC 6.1, 7.7, S-46).
+    /// Whether a request may go out as it is. What a session counts or does not see is not to be
+    /// had past it (SPEC 6.1, 7.7, S-46).
     fn may_send(&self, method: &str, params: &str) -> Result<()> {
         let refused = |message: String, path: &str| {
             let error = Error::new(ErrorCode::InvalidArgument, message).with_detail("path", path);
@@ -228,7 +233,8 @@ impl Lease {
     /// Gets a prompt; `arguments` is the text of a JSON object.
     ///
     /// # Errors
-    /// Those of [`request`](Self::request), and `invalid_argument` for a prompt that the session does not see.
+    /// Those of [`request`](Self::request), and `invalid_argument` for a prompt that the session
+    /// does not see.
     pub async fn get_prompt(
         &self,
         name: &str,
@@ -278,17 +284,18 @@ impl Lease {
         self.start_request("completion/complete", params, options, done)
     }
 
-    /// Subscribes the session to updates of a resource. Counted, by whichever lease of the session: each needs its
-    /// [`unsubscribe_resource`](Self::unsubscribe_resource), and the server hears of the first of all sessions alone (SPEC 7.7).
+    /// Subscribes the session to updates of a resource. Counted, by whichever lease of the session:
+    /// each needs its [`unsubscribe_resource`](Self::unsubscribe_resource), and the server hears of
+    /// the first of all sessions alone (SPEC 7.7).
     ///
-    /// A server may announce an update of a part of it, by the URI of that. One of the modern era says which subscription it is for,
-    /// and the session is told of this resource; of a legacy server only updates of this very URI are heard.
+    /// A server may announce an update of a part, by the URI of that part. A modern server names
+    /// the subscription, and the session hears of this resource; a legacy one names this very URI.
     ///
-    /// Dropping the future takes the subscription back: the server is told. So does the end of the session.
+    /// Dropping the future, or the end of the session, takes the subscription back.
     ///
     /// # Errors
-    /// Those of [`request`](Self::request), and `unavailable` when the session gave up the resource or its server meanwhile; it is not
-    /// subscribed then.
+    /// Those of [`request`](Self::request), and `unavailable` when the session gave up the resource
+    /// or its server meanwhile; it is not subscribed then.
     pub async fn subscribe_resource(&self, uri: &str) -> Result<()> {
         self.check()?;
         let cell = self.held.cell();
@@ -296,7 +303,8 @@ impl Lease {
         if published.connection.is_none() {
             return Err(self.named(not_connected(&published)));
         }
-        // Dropped after what undoes it: whoever waits to tell the server next sees that nobody wants it.
+        // Dropped after what undoes it: whoever waits to tell the server next sees that nobody
+        // wants it.
         let mut told = std::pin::pin!(self.tell_demand(&cell, uri));
         let session: Arc<dyn SessionPort> = self.session().clone();
         let asking = Some(cell.resources.want(uri, &session));
@@ -307,8 +315,9 @@ impl Lease {
         undo.keep()
     }
 
-    /// The counterpart of [`subscribe_resource`](Self::subscribe_resource), of one that is still under way too: with the last the session
-    /// gets no more updates, and the server hears of the last of all sessions alone. Without any it does nothing.
+    /// The counterpart of [`subscribe_resource`](Self::subscribe_resource), of one that is still
+    /// under way too: with the last the session gets no more updates, and the server hears of the
+    /// last of all sessions alone. Without any it does nothing.
     ///
     /// Dropping the future takes nothing back: the subscription has ended.
     ///
@@ -366,7 +375,8 @@ impl Lease {
             Ok(()) => call::start(self.session(), &self.held, callee, arguments, options, done),
             Err(error) => {
                 let error = match callee {
-                    // To a caller of its tools a disabled server is like one whose tools are all hidden.
+                    // To a caller of its tools a disabled server is like one whose tools are all
+                    // hidden.
                     Callee::Tool(tool) if self.held.standing() == LeaseStatus::Disabled => {
                         let error = tool_not_found(tool, DISABLED);
                         self.named(self.session().explained(self.server(), error))

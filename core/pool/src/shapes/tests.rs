@@ -66,7 +66,8 @@ fn each_shape_is_that_of_its_api() {
     }
 }
 
-/// SPEC 6.1: a title stands for a description that is absent, and Gemini, which wants one, is given the tool's own name at least.
+/// SPEC 6.1: a title stands for a description that is absent, and Gemini, which wants one, is given
+/// the tool's own name at least.
 #[test]
 fn a_tool_without_a_description_is_taken() {
     let described = |shape: ToolFormat, definition: &str| -> Value {
@@ -84,7 +85,8 @@ fn a_tool_without_a_description_is_taken() {
     );
 }
 
-/// SPEC 18.2: what does not fit its member costs that member alone, and no hint is a yes that does not say so.
+/// SPEC 18.2: what does not fit its member costs that member alone, and no hint is a yes that does
+/// not say so.
 #[test]
 fn members_of_a_wrong_type_are_in_no_shape() {
     let odd = r#"{"name":"a","title":{"en":"A"},"description":["d"],"annotations":{"readOnlyHint":"true","idempotentHint":true},"outputSchema":"text","execution":7,"inputSchema":{"type":"object","properties":{}},"x":7}"#;
@@ -105,7 +107,8 @@ fn members_of_a_wrong_type_are_in_no_shape() {
     assert!(ToolFormat::OpenAi.tool("n", numbered).contains(r#""description":"7""#));
 }
 
-/// SPEC 6.1: a schema in which nothing is refused stays, byte for byte, references and unknown keywords too.
+/// SPEC 6.1: a schema in which nothing is refused stays, byte for byte, references and unknown
+/// keywords too.
 #[test]
 fn a_schema_that_is_taken_stays_byte_for_byte() {
     for shape in
@@ -139,7 +142,7 @@ fn what_a_target_refuses_is_fitted() {
             json!({ "type": "object", "properties": { "a": {} }, "anyOf": [{ "required": ["a"] }], "not": {} }),
             json!({ "type": "object", "properties": { "a": {} }, "not": {}, "required": ["a"] }),
         ),
-        // What branches say of properties stays, each way of it once; the schema's own word goes first.
+        // What branches say of properties stays, each once; the schema's own word goes first.
         (
             Anthropic,
             json!({
@@ -156,7 +159,8 @@ fn what_a_target_refuses_is_fitted() {
                 "$defs": { "Two": { "properties": { "a": { "type": "string" }, "b": { "const": 2 } } } }
             }),
         ),
-        // An array that says nothing of what it holds, wherever a schema can be; a value that looks like one is none.
+        // An array that says nothing of what it holds, wherever a schema can be; a value that looks
+        // like one is none.
         (
             OpenAi,
             json!({ "type": "object", "properties": {
@@ -168,7 +172,8 @@ fn what_a_target_refuses_is_fitted() {
                 "deep": { "anyOf": [{ "items": { "type": "array", "items": {} } }, { "type": "array", "items": {} }] }
             } }),
         ),
-        // A schema that is no object, wherever one can be; what says whether there may be more is none that is asked for.
+        // A schema that is no object, wherever one can be; what says whether there may be more is
+        // none that is asked for.
         (
             ToolFormat::Any,
             json!({
@@ -192,7 +197,8 @@ fn what_a_target_refuses_is_fitted() {
     }
 }
 
-/// SPEC 4.5, 6.1: what is more than anybody here reads, such as a number beyond any float, says nothing but that it is an object.
+/// SPEC 4.5, 6.1: what is more than anybody here reads, such as a number beyond any float, says
+/// nothing but that it is an object.
 #[test]
 fn a_schema_that_cannot_be_read_is_any_object() {
     let long = "1".repeat(5_000);
@@ -222,7 +228,8 @@ fn each_shape_has_a_word() {
     assert!(error.hint().unwrap().contains("`openai`"), "{error:?}");
 }
 
-/// SPEC 6.1, S-38: what many branches refer to is looked at once, or a schema of this size would take minutes.
+/// SPEC 6.1, S-38: what many branches refer to is looked at once, or a schema of this size would
+/// take minutes.
 #[test]
 fn branches_that_all_refer_to_a_large_schema_cost_no_more_than_their_text() {
     let properties: serde_json::Map<String, Value> =

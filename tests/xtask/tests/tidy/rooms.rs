@@ -280,11 +280,20 @@ fn questions(file: &Source) -> Vec<Breach> {
     found
 }
 
+/// Prose alone: a row of a table, a shape as code and what stands in a fence cannot be broken.
 fn wide_comments(file: &Source) -> Option<Breach> {
-    let is_wide = |line: &&str| {
-        line.trim_start().starts_with("//") && line.chars().count() > COMMENT_COLUMNS_MAX
-    };
-    let count = file.text.lines().filter(is_wide).count();
+    let mut is_fenced = false;
+    let mut count = 0;
+    for line in file.text.lines() {
+        let Some(comment) = line.trim_start().strip_prefix("//") else {
+            is_fenced = false;
+            continue;
+        };
+        let words = comment.trim_start_matches(['/', '!', ' ']);
+        is_fenced ^= words.starts_with("```");
+        let is_prose = !is_fenced && !words.starts_with(['|', '`']);
+        count += usize::from(is_prose && line.chars().count() > COMMENT_COLUMNS_MAX);
+    }
     let how = format!("comments over {COMMENT_COLUMNS_MAX} columns");
     (count > 0).then(|| breach(&file.path, count, how))
 }

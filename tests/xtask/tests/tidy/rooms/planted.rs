@@ -115,6 +115,8 @@ fn names_sizes_questions_and_comments_are_counted() {
     assert_eq!(keys(folders("a/src", &paths)), sizes);
     let wide = format!("// {}\n// x\n", "x".repeat(98));
     assert_eq!(wide_comments(&Source::new("a/src/b.rs", &wide)).unwrap().count, 1);
+    let row = format!("//! | {0}\n//! ```\n//! {0}\n//! ```\n// `{0}`\n", "x".repeat(98));
+    assert!(wide_comments(&Source::new("a/src/b.rs", &row)).is_none());
     let types = ["Error", "Place", "State"].map(|name| [name; 2]).concat();
     let files = ["a", "b"].into_iter().cycle();
     let named = |(name, file)| TypeName { name, file, is_public: false };
