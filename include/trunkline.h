@@ -15,16 +15,16 @@
  *     written on success alone. The last parameter `err` may be NULL; otherwise an error object
  *     is written to it on failure alone, for the caller to free.
  *   - Handles. A pool, a queue, logs, a buffer and an error are pointers, each with a function that
- *     frees it and takes NULL. Sessions, leases, operations, subscriptions and the connections of
- *     servers that the host provides are numbers, never
- *     0. A number that is stale, released, of another kind or of another pool is answered with
+ *     frees it and takes NULL. Sessions, leases, operations, subscriptions, requests of servers and
+ *     connections with servers of the host's own are numbers, never 0, each kind with a type. A
+ *     number that is stale, released, of another kind or of another pool is answered with
  *     TRUNKLINE_STATUS_BAD_HANDLE and does no harm.
  *   - Text is UTF-8 by pointer and length; what is passed in is copied before the function
  *     returns. Structured values are JSON. JSON objects of options refuse names that they do not
  *     know.
  *   - Times are integer milliseconds.
  *   - Operations have three forms. The plain one blocks. `_start` ends in a callback, `_enqueue`
- *     in a queue that has a descriptor to poll. An operation that was started ends exactly once:
+ *     in a queue to poll or to wait for. An operation that was started ends exactly once:
  *     with its result, or with an error. `out_op` is written before it can end.
  *   - Callbacks run on threads of the library that serve nothing else, never under a lock. They
  *     must not throw. With each goes a `user_data` and a `destroy` function for it, which is
@@ -40,6 +40,41 @@
  *     is. Callbacks run with all signals blocked but those of faults, such as SIGSEGV.
  *
  * JSON in results and reports carries "v": 1 and only grows: ignore members that you do not know.
+ *
+ * The types come first, then the functions, without `trunkline_`:
+ *
+ *   1. Pools
+ *      pool_new pool_new_with_handlers pool_close pool_free pool_status pool_status_with
+ *      pool_metrics pool_explain pool_set_roots pool_set_gates pool_restart pool_drain_all
+ *   2. Servers, by hand and from settings files
+ *      pool_reconcile pool_add_server pool_remove_server detect pool_load pool_set_source
+ *      pool_switch_source pool_reload pool_settled
+ *   3. Trust, approvals and sign-ins
+ *      pool_set_trusted pool_approvals pool_approve pool_reject pool_forget pool_accept_tool
+ *      pool_sign_in pool_finish_sign_in pool_sign_out
+ *   4. Sessions
+ *      session_open session_open_with_handlers session_ready session_started session_tools
+ *      session_tools_for session_call_tool session_prompts session_resources
+ *      session_resource_templates session_listed session_refresh session_introduction
+ *      session_configure session_disable session_enable session_explain session_close
+ *   5. Leases
+ *      session_acquire pool_acquire lease_call_tool lease_request lease_describe lease_release
+ *      lease_introduction lease_tools lease_subscribe_resource lease_unsubscribe_resource
+ *   6. Queues
+ *      queue_new queue_fd queue_wait queue_drain item_clear queue_close queue_free
+ *   7. Events
+ *      pool_subscribe pool_subscribe_queue session_subscribe session_subscribe_queue
+ *      subscription_close
+ *   8. What servers ask of the host, and servers of the host's own
+ *      request_answer request_refuse session_provide host_send host_close
+ *   9. Texts and errors
+ *      buf_str buf_raw buf_revision buf_free error_code error_name error_message error_server
+ *      error_session error_retryable error_outcome error_detail error_hint error_arguments
+ *      error_json error_cause error_free status_name
+ *   10. The library itself
+ *      version abi_version features logs_new logs_free
+ *   11. The forms that do not wait
+ *      op_cancel
  */
 
 
@@ -49,6 +84,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/** The version of this header. `trunkline_version()` tells that of the library that was loaded. */
+#define TRUNKLINE_VERSION "0.1.0"
+#define TRUNKLINE_VERSION_MAJOR 0
+#define TRUNKLINE_VERSION_MINOR 1
+#define TRUNKLINE_VERSION_PATCH 0
+
+/** A compiler warns of a status that nobody looks at. Define it as nothing to be left alone. */
+#ifndef TRUNKLINE_MUST_USE
+#if __STDC_VERSION__ >= 202311L || __cplusplus >= 201703L
+#define TRUNKLINE_MUST_USE [[nodiscard]]
+#elif defined(__GNUC__)
+#define TRUNKLINE_MUST_USE __attribute__((warn_unused_result))
+#else
+#define TRUNKLINE_MUST_USE
+#endif
+#endif
 
 /** The bit of an event kind in a subscription's mask. */
 #define TRUNKLINE_MASK(event) (UINT64_C(1) << (event))
@@ -520,6 +572,17 @@ typedef struct {
 } trunkline_str;
 
 /**
+ * The number of a session. The types of numbers say in a signature what is meant; a compiler takes
+ * one for another, and the library answers `TRUNKLINE_STATUS_BAD_HANDLE`.
+ */
+typedef uint64_t trunkline_session;
+
+/**
+ * The number of a request of a server, by which it is answered.
+ */
+typedef uint64_t trunkline_request;
+
+/**
  * Called with what servers ask of the host, in their order, on a thread of the handlers' own.
  * `news` is a `trunkline_request_news` (or a number that came later), `request` the number to
  * answer by, `json` good until the function returns. What a server sends is to be shown to people
@@ -530,7 +593,7 @@ typedef struct {
  */
 typedef void (*trunkline_ask_fn)(void *user_data,
                                  uint32_t news,
-                                 uint64_t request,
+                                 trunkline_request request,
                                  trunkline_str json);
 
 /**
@@ -540,6 +603,16 @@ typedef void (*trunkline_ask_fn)(void *user_data,
 typedef void (*trunkline_destroy_fn)(void *user_data);
 
 /**
+ * The number of a lease.
+ */
+typedef uint64_t trunkline_lease;
+
+/**
+ * The number of a connection with a server that the host provides.
+ */
+typedef uint64_t trunkline_host_connection;
+
+/**
  * Called with each message of the pool for a server that the host provides, in their order, on a
  * thread of the connection's own. `frame_json` is one JSON-RPC message, good until the function
  * returns.
@@ -547,14 +620,14 @@ typedef void (*trunkline_destroy_fn)(void *user_data);
  * It must not throw. It may block: that delays this server alone.
  */
 typedef void (*trunkline_host_receive_fn)(void *user_data,
-                                          uint64_t connection,
+                                          trunkline_host_connection connection,
                                           trunkline_str frame_json);
 
 /**
  * Called once, and last, when a connection with a server that the host provides is over. Its
  * number is bad already.
  */
-typedef void (*trunkline_host_closed_fn)(void *user_data, uint64_t connection);
+typedef void (*trunkline_host_closed_fn)(void *user_data, trunkline_host_connection connection);
 
 /**
  * The options of one call. Start from `TRUNKLINE_CALL_OPTIONS_INIT`; a field that is zero means
@@ -676,6 +749,11 @@ typedef struct {
 typedef void (*trunkline_done_fn)(void *user_data, trunkline_item *item);
 
 /**
+ * The number of an operation that was started.
+ */
+typedef uint64_t trunkline_op;
+
+/**
  * Called with what the library logs, on a thread of its own. `records` is the text of a JSON array
  * of `{time_ms, level, logger, message, fields}`, good until the function returns. It must not
  * throw.
@@ -691,9 +769,1268 @@ typedef void (*trunkline_log_fn)(void *user_data, trunkline_str records);
  */
 typedef void (*trunkline_event_fn)(void *user_data, uint32_t event, trunkline_str json);
 
+/**
+ * The number of a subscription.
+ */
+typedef uint64_t trunkline_subscription;
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/*
+ * 1. Pools
+ */
+
+/**
+ * Makes a pool with nothing in it. Returns at once.
+ *
+ * `options_json`: a JSON object of pool options, times in milliseconds (`drain_delay_ms`); empty
+ * for all defaults. `out`: the pool; end it with `trunkline_pool_close`, then
+ * `trunkline_pool_free`.
+ *
+ * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also when `workers` conflicts with a pool that is
+ * there), `LIMIT` (when 65,536 pools are not freed).
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_new(trunkline_str options_json,
+                                    trunkline_pool **out,
+                                    trunkline_error **err);
+
+/**
+ * `trunkline_pool_new` with handlers: what answers the servers of sessions without a handler of
+ * their own.
+ *
+ * `offered`: the handlers that there are, by `TRUNKLINE_MASK` of `trunkline_handler`; servers are
+ * offered what these can answer. `ask`: told what servers ask, on a thread of its own.
+ * `destroy` is called exactly once, after the last call: when the pool was closed or freed, or
+ * before this returns when it fails.
+ *
+ * Errors: those of `trunkline_pool_new`; `LIMIT` also when no thread can be started.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_new_with_handlers(trunkline_str options_json,
+                                                  uint64_t offered,
+                                                  trunkline_ask_fn ask,
+                                                  void *user_data,
+                                                  trunkline_destroy_fn destroy,
+                                                  trunkline_pool **out,
+                                                  trunkline_error **err);
+
+/**
+ * Ends a pool and waits for it: drains it, ends its servers and its subscriptions, and returns
+ * when nothing of a server is left and every callback has returned. The pool object and its
+ * handles stay; what is called on them answers `CLOSED`.
+ *
+ * `timeout_ms`: for everything together, in milliseconds; `TRUNKLINE_DEFAULT` for 10 s. Calls
+ * under way may finish until then; what is left is interrupted and killed. A second close waits
+ * for the first, and the earlier of their ends counts for both.
+ *
+ * Errors: `WRONG_THREAD` inside a callback; `TIMEOUT` when a callback has not returned in time;
+ * `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_pool_close(trunkline_pool *pool,
+                                      uint64_t timeout_ms,
+                                      trunkline_error **err);
+
+/**
+ * Frees a pool, and with it every handle of it. What is under way ends with `CLOSED` (or what it
+ * was cancelled with); servers that were not closed before are ended in the background. Waits for
+ * nothing, so it may be called anywhere, inside a callback too. Callbacks may still run
+ * afterwards, until their `destroy` has been called. A queue still gives the ends of its
+ * operations, and of each subscription the events that wait and a `TRUNKLINE_ITEM_KIND_END`.
+ *
+ * No other thread may be using the pool; one that has not returned yet from the function that
+ * started the operation, whose callback this is called in, does no harm. NULL is fine. In a forked
+ * child the parent's pool is left alone.
+ */
+void trunkline_pool_free(trunkline_pool *pool);
+
+/**
+ * `trunkline_pool_status_with` without options: the whole pool as JSON. Always works, and never
+ * shows a secret.
+ *
+ * `out`: the text; free it with `trunkline_buf_free`.
+ *
+ * Errors: `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_status(trunkline_pool *pool,
+                                       trunkline_buf **out,
+                                       trunkline_error **err);
+
+/**
+ * The whole pool: servers, entries, processes. It always works, and never shows a secret. With
+ * `processes` it looks at more than the pool's own state.
+ *
+ * `options_json`: an object with any of `processes`, as `docs/reference/options.md` has it; empty
+ * for all defaults. `out`: the status. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `FORKED`, `INVALID_ARGUMENT`, `UNKNOWN_OPTION`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_status_with(trunkline_pool *pool,
+                                            trunkline_str options_json,
+                                            trunkline_buf **out,
+                                            trunkline_error **err);
+
+/**
+ * What the status counts, in the text format of Prometheus (0.0.4), to be served by the host. Its
+ * labels are names of servers, methods of the protocol and codes of errors: nothing that a model
+ * or a server writes.
+ *
+ * `options_json`: an object with any of `processes`, as `docs/reference/options.md` has it; empty
+ * for all defaults. `out`: the text. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `FORKED`, `INVALID_ARGUMENT`, `UNKNOWN_OPTION`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_metrics(trunkline_pool *pool,
+                                        trunkline_str options_json,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * Why a server, or a tool by its exposed name, is there or is not, by what the pool knows. What a
+ * session hides or switches off is told by `trunkline_session_explain`. Returns at once.
+ *
+ * `out`: `{v, name, kind, server?, available, reason?, message, from?, remedy?}` with the kind
+ * `server` or `tool`, and in `from` the `source`, `file`, `line` and `list` that decide. Free it
+ * with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`, `FORKED`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_explain(trunkline_pool *pool,
+                                        trunkline_str name,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * Replaces the folders that servers are told of, and waits until they are looked at. Servers that
+ * can be told are told so, and the lists of every connection are asked for again, in the
+ * background. Folders that are equal to those before do nothing. Changes are made in the order of
+ * the calls. A file system that does not answer keeps this one waiting and those after it, and
+ * nothing else. To cancel it does not take back a change that was begun. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * `roots_json`: as JSON, absolute, or relative to the workspace, as the option `roots` of the
+ * pool.
+ *
+ * Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots[0]`) for one that is no folder, with
+ * nothing changed, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_set_roots(trunkline_pool *pool,
+                                          trunkline_str roots_json,
+                                          trunkline_error **err);
+
+/**
+ * Replaces the lists of servers that may run, within the pool's option `launch_allowed`. What is
+ * no longer admitted ends at once; what is admitted again starts in the sessions that want it. A
+ * lease on what was kept out stays closed. Equal lists do nothing. Returns at once.
+ *
+ * `gates_json`: as JSON, any of `allowed`, `excluded` and `pending`, lists of patterns of names
+ * (`*` any characters, `?` one). What is absent is not kept: without `allowed` all may run, and an
+ * empty list is none. `out`: the report `{v, servers: {name: {admitted, reason?}}}` of the servers
+ * about which it changed. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_set_gates(trunkline_pool *pool,
+                                          trunkline_str gates_json,
+                                          trunkline_buf **out,
+                                          trunkline_error **err);
+
+/**
+ * Replaces the connections of a server's entries, or of one of them, and waits for the new ones.
+ * Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `entry_index`: of the one entry; `TRUNKLINE_EVERY_ENTRY` for all of the server's. `out`: a
+ * report with `{entry_index, restarted, duration_ms | reason}` for each entry; the reason is
+ * `in_flight`, `disabled`, `auth_required`, `not_admitted`, `budget_would_exceed`, `superseded`
+ * (the server is configured otherwise now, or no more), `failed` or `closing`. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_restart(trunkline_pool *pool,
+                                        trunkline_str server,
+                                        uint32_t entry_index,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * Ends every connection, one-way: later acquires, reconciles and restarts are refused as
+ * `closing`. With `force`, calls under way are interrupted at once; otherwise they may finish
+ * until the time is over. To cancel it ends the wait alone: the drain goes on. Blocks:
+ * `WRONG_THREAD` inside a callback.
+ *
+ * `options_json`: an object with any of `force` and `timeout_ms`, as `docs/reference/options.md`
+ * has them; empty for all defaults. `out`: the report, `{v, drained, forced, errors: [{server,
+ * entry_index, error}]}`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `UNKNOWN_OPTION`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_drain_all(trunkline_pool *pool,
+                                          trunkline_str options_json,
+                                          trunkline_buf **out,
+                                          trunkline_error **err);
+
+/*
+ * 2. Servers, by hand and from settings files
+ */
+
+/**
+ * Makes these servers the pool's run-time source, and waits until that is done: what is new starts
+ * in the sessions that want it, what is gone is released, what is equal is not touched. To cancel
+ * it does not take back a change that was begun. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `servers_json`: as JSON, with or without a `mcpServers` around them. `out`: the report, `{v,
+ * servers: {name: {action, error?}}, findings?}`, with the members that no rule knows as `[{kind,
+ * server, path, nearest?}]`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_CONFIG` when it is no object of servers (a server that is wrong spoils itself
+ * alone, in the report), `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_reconcile(trunkline_pool *pool,
+                                          trunkline_str servers_json,
+                                          trunkline_buf **out,
+                                          trunkline_error **err);
+
+/**
+ * Adds a server to the run-time source, which beats every other, or replaces it there. Its values
+ * are taken as they are. Returns at once, as `trunkline_pool_set_source`.
+ *
+ * `config_json`: as JSON, what the settings of one server have (`{"command": ...}`). `out`: `{v,
+ * server, result, reason?, findings?}` with the result `added`, `replaced`, `unchanged` or
+ * `refused`, which starts when what refuses it is gone, and with the members that no rule knows,
+ * as `[{kind, server, path, nearest?}]`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_CONFIG`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_add_server(trunkline_pool *pool,
+                                           trunkline_str server,
+                                           trunkline_str config_json,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * Takes a server out of the run-time source; what another source says of that name counts again.
+ * Returns at once.
+ *
+ * `out`: `{v, server, result}` with the result `removed` or `not_present`. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_remove_server(trunkline_pool *pool,
+                                              trunkline_str server,
+                                              trunkline_buf **out,
+                                              trunkline_error **err);
+
+/**
+ * The settings files of products that exist for this user and a workspace:
+ * `{v, files: [{path, format, scope}]}`, in the order of `docs/reference/settings.md`. `scope` is
+ * `user`, `project`, `workspace` or `managed`. Some fifty paths are looked up; nothing is opened.
+ *
+ * `workspace`: its folder; empty for the current directory. `out`: the text; free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_detect(trunkline_str workspace,
+                                  trunkline_buf **out,
+                                  trunkline_error **err);
+
+/**
+ * Reads a settings file into the source that its place implies, and waits until that is done.
+ * Inside of the workspace that is `workspace`, or `project` for its `.mcp.json`; outside, what the
+ * file is known as (`trunkline_detect`), else `user`. Servers of the project and the workspace
+ * wait for approval (`trunkline_pool_approve`). To cancel it takes nothing back that was begun.
+ * Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `path`: absolute, or relative to the process's folder. `options_json`: an object with any of
+ * `watch`, `source` and `format`, as `docs/reference/options.md` has them; empty for all defaults.
+ * `out`: the report, `{v, source, servers: {name: {action, source?, reason?, error?}}, findings}`.
+ * `findings` says what of the text is without effect: `[{kind, path, line, column, server?,
+ * what?}]`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_CONFIG` (with `detail.source`, and `detail.line` where the text does not parse)
+ * when the file cannot be read, with nothing changed, `UNKNOWN_OPTION`, `INVALID_ARGUMENT`,
+ * `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_load(trunkline_pool *pool,
+                                     trunkline_str path,
+                                     trunkline_str options_json,
+                                     trunkline_buf **out,
+                                     trunkline_error **err);
+
+/**
+ * Replaces a source whole by settings, in any form that settings files have, or removes it. What
+ * is new starts in the sessions that want it, what is gone is released, what is equal is not
+ * touched. Variables are expanded, and servers of `project` and `workspace` wait for approval. It
+ * asks nobody and returns as soon as that is under way. What is new is looked up in the calling
+ * thread, which so waits for the file system: its programs, its files of variables and, the first
+ * time, the file of approvals.
+ *
+ * `source`: a scope (`user`, `project`, `workspace`, `managed`, `session`, `launch` or
+ * `extension`), or one with a name after a colon, such as `extension:git`. `settings`: as a
+ * settings file; empty removes the source. `out`: the report of `trunkline_pool_load`. Free it
+ * with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_CONFIG` for settings that cannot be read, with `detail.line`,
+ * `INVALID_ARGUMENT` (`runtime` has functions of its own), `CLOSING`, `CLOSED`, `FORKED`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_set_source(trunkline_pool *pool,
+                                           trunkline_str source,
+                                           trunkline_str settings,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * Switches a source off, so that it is as if it were empty, or on again. Returns at once, as
+ * `trunkline_pool_set_source`.
+ *
+ * `source`: as of `trunkline_pool_set_source`; a scope alone stands for all of its sources, those
+ * that come later included. `on`: 0 or 1. `out`: the report of `trunkline_pool_load` without
+ * `findings`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_switch_source(trunkline_pool *pool,
+                                              trunkline_str source,
+                                              uint32_t on,
+                                              trunkline_buf **out,
+                                              trunkline_error **err);
+
+/**
+ * Reads every loaded file again, looks everything up anew (variables, programs, decisions about
+ * servers, what the host gave no answer to), and waits until that is done. A file that cannot be
+ * read keeps what it had. Files of sources that need trust are not read in a workspace that is not
+ * trusted. What becomes of a server that is `waiting` is told by the event `reconciled` that
+ * follows. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a
+ * callback.
+ *
+ * `options_json`: an object with any of `reconnect`, as `docs/reference/options.md` has it; empty
+ * for all defaults. `out`: `{v, servers, errors: [{source, error}], findings, reconnected?}`.
+ * `findings` are those of every file that was read, as of `trunkline_pool_load`, each with its
+ * `source`. `reconnected` is there when that was asked for: by server the rows of
+ * `trunkline_pool_restart`, or one with an `error` where it could not be begun. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_reload(trunkline_pool *pool,
+                                       trunkline_str options_json,
+                                       trunkline_buf **out,
+                                       trunkline_error **err);
+
+/**
+ * Waits until nothing that configuration caused is under way, neither a question to the host nor a
+ * connect, and tells how every server that a source names stands. Blocks: `WRONG_THREAD` inside a
+ * callback.
+ *
+ * `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for as long as it takes: handlers have their
+ * time, connects theirs from their turn on, and a file system that does not answer none. `out`:
+ * `{v, servers: {name: {state, source, reason?, error?, file?}}}` with the state `ready`,
+ * `failed`, `refused`, `waiting` or `off`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `TIMEOUT` (with `detail.servers`), `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_settled(trunkline_pool *pool,
+                                        uint64_t timeout_ms,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/*
+ * 3. Trust, approvals and sign-ins
+ */
+
+/**
+ * Says whether the workspace is trusted. What needs trust and has it no more ends at once; what
+ * has it again is looked at anew, and starts or waits for approval. Files that were not read
+ * without trust are read first. Of several calls the last that was made holds, whichever of their
+ * files take how long. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * `trusted`: 0 or 1. `out`: the report of `trunkline_pool_approve`. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_set_trusted(trunkline_pool *pool,
+                                            uint32_t trusted,
+                                            trunkline_buf **out,
+                                            trunkline_error **err);
+
+/**
+ * Tells what waits for approval and what was decided for this workspace. Decisions that another
+ * process took meanwhile are read, and followed. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `out`: `{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`. A request says what
+ * would run, with `server` and `hash`. Show `escaped` to decision makers, as it is; `exact` and
+ * the file of `origin` hold what the settings hold, control characters and all, and are not for a
+ * terminal. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `STORE` when the decisions cannot be read, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
+ * `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_approvals(trunkline_pool *pool,
+                                          trunkline_buf **out,
+                                          trunkline_error **err);
+
+/**
+ * Lets the configuration run whose request with that hash was shown, once that is kept; it starts
+ * in the sessions that want it. A rejection by another host that was not seen here stays in force,
+ * which the report tells. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * `hash`: of the request, so that what is decided is what was shown. `out`: the report, `{v,
+ * servers: {name: {action, source?, reason?, error?}}}`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `STALE_APPROVAL` when the configuration is another by now, `STORE` when it cannot be
+ * kept, and is not in force then, `INVALID_ARGUMENT` (also for a server that needs no approval, or
+ * a text that is no hash), `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_approve(trunkline_pool *pool,
+                                        trunkline_str server,
+                                        trunkline_str hash,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * Keeps the configuration with that hash from running, and ends it if it runs; nobody is asked
+ * about it again. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a
+ * callback.
+ *
+ * `hash`: of the request, so that what is decided is what was shown. `out`: the report of
+ * `trunkline_pool_approve`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: those of `trunkline_pool_approve`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_reject(trunkline_pool *pool,
+                                       trunkline_str server,
+                                       trunkline_str hash,
+                                       trunkline_buf **out,
+                                       trunkline_error **err);
+
+/**
+ * Forgets every decision about a server of this workspace, so that it waits for approval again. To
+ * cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `out`: `{v, forgotten, servers}`; `forgotten` counts the decisions. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `STORE` when that cannot be kept, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
+ * `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_forget(trunkline_pool *pool,
+                                       trunkline_str server,
+                                       trunkline_buf **out,
+                                       trunkline_error **err);
+
+/**
+ * Accepts the definition of a tool that is kept back. From then on it is listed and can be called
+ * in every session, and, of a server that needed approval, in later processes. Accepting again
+ * does nothing. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `tool`: the server's own name. `digest`: `difference.to` of the `tool_quarantined` event, or of
+ * the status, so that what is accepted is what was shown.
+ *
+ * Errors: `STALE_APPROVAL` when the tool has changed again since, `TOOL_NOT_FOUND` when the server
+ * lists none of that name now, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
+ * `INVALID_ARGUMENT` (also for a server that the pool never saw).
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_accept_tool(trunkline_pool *pool,
+                                            trunkline_str server,
+                                            trunkline_str tool,
+                                            trunkline_str digest,
+                                            trunkline_error **err);
+
+/**
+ * Begins to sign in to a remote server, and waits for the address that a person has to visit. What
+ * they are redirected to goes to `trunkline_pool_finish_sign_in`. A sign-in to the same server
+ * that is under way is over with it. The library opens no browser and listens on no port. What the
+ * server's own `oauth` says goes before the options. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `options_json`: an object with any of `redirect_uri`, `client_metadata_url` and `client_name`,
+ * as `docs/reference/options.md` has them; empty for all defaults. `out`: `{v, server, url,
+ * expires_in_ms}`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `PROTOCOL` when the server or an authorization server breaks a rule (`detail.refused`),
+ * `AUTH_REQUIRED` when there is nothing to sign in to, `CONNECT_FAILED`, `TIMEOUT`, `LIMIT`,
+ * `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also for a
+ * server that the pool does not know, or without a redirect).
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_sign_in(trunkline_pool *pool,
+                                        trunkline_str server,
+                                        trunkline_str options_json,
+                                        trunkline_buf **out,
+                                        trunkline_error **err);
+
+/**
+ * Ends a sign-in with the whole address that the person was redirected to, and waits for the
+ * token. The server is then connected to for those who hold or want it. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * `out`: `{v, server}`, and with a file of `tokens` `stored` and, where that is false, `error`.
+ * Free it with `trunkline_buf_free`.
+ *
+ * Errors: `PROTOCOL` (`detail.refused`), `AUTH_REQUIRED` when the person or the authorization
+ * server refused, `CONNECT_FAILED`, `TIMEOUT`, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`,
+ * `FORKED`, `INVALID_ARGUMENT` (also when it belongs to no sign-in that is under way).
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_finish_sign_in(trunkline_pool *pool,
+                                               trunkline_str redirect_url,
+                                               trunkline_buf **out,
+                                               trunkline_error **err);
+
+/**
+ * Forgets what was signed in for a server, and a sign-in that is under way. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * `out`: `{v, server, signed_out}`. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `STORE` when it is forgotten here and still in the file of `tokens`, `CLOSING`,
+ * `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT` (also for a server that the pool does not
+ * know).
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_sign_out(trunkline_pool *pool,
+                                         trunkline_str server,
+                                         trunkline_buf **out,
+                                         trunkline_error **err);
+
+/*
+ * 4. Sessions
+ */
+
+/**
+ * Opens a session. Returns at once; the servers that it wants start in the background
+ * (`trunkline_session_started` and `trunkline_session_ready` wait).
+ *
+ * `options_json`: a JSON object of session options; `id` is required. `out`: the session; end it
+ * with `trunkline_session_close`.
+ *
+ * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also when a live session has that id), `CLOSING`,
+ * `CLOSED`, `LIMIT`, `FORKED`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_open(trunkline_pool *pool,
+                                        trunkline_str options_json,
+                                        trunkline_session *out,
+                                        trunkline_error **err);
+
+/**
+ * `trunkline_session_open` with handlers: what answers the session's servers, the pool's where one
+ * is missing.
+ *
+ * `offered`: the handlers that there are, by `TRUNKLINE_MASK` of `trunkline_handler`. `ask`: told
+ * what servers ask, on a thread of its own. `destroy` is called exactly once, after the last call:
+ * when the session is over and its leases are released, when the pool was closed or freed, or
+ * before this returns when it fails.
+ *
+ * Errors: those of `trunkline_session_open`; `LIMIT` also when 1,024 sessions of the pool have
+ * handlers of their own, or no thread can be started.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_open_with_handlers(trunkline_pool *pool,
+                                                      trunkline_str options_json,
+                                                      uint64_t offered,
+                                                      trunkline_ask_fn ask,
+                                                      void *user_data,
+                                                      trunkline_destroy_fn destroy,
+                                                      trunkline_session *out,
+                                                      trunkline_error **err);
+
+/**
+ * Waits until every server that the session wants is ready, has failed or sleeps. One that sleeps
+ * is listed and runs for calls only; its last start may have failed, which
+ * `trunkline_session_started` says. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `server`: empty waits for all servers: it retries none, and a failed server is no error; the
+ * status, `trunkline_session_started` and the log have it. Otherwise it waits for that server
+ * alone, and retries it once if it failed; its failure is the error. `timeout_ms`: in
+ * milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of the connects.
+ *
+ * Errors: those of `trunkline_session_acquire`, `TIMEOUT`, `CANCELLED`, `CLOSED`, `BAD_HANDLE`,
+ * `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_ready(trunkline_pool *pool,
+                                         trunkline_session session,
+                                         trunkline_str server,
+                                         uint64_t timeout_ms,
+                                         trunkline_error **err);
+
+/**
+ * Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
+ * `start_gate_ms` have passed since the session was opened, whichever is first. Tells how each of
+ * them stands. A server that is slow or fails is no error; events tell what comes later. Blocks:
+ * `WRONG_THREAD` inside a callback.
+ *
+ * `out`: `{v, servers: {name: {state, deferred?, error?}}}` with the state `ready`, `failed`,
+ * `waiting` or `asleep`; `deferred` is there while it waits or sleeps, and counts the tools that
+ * are listed of what is kept. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_started(trunkline_pool *pool,
+                                           trunkline_session session,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * The tools of the session's view. A first list is sorted by exposed name; after that, tools that
+ * were listed keep their places within the session, and new ones come after them.
+ * `trunkline_buf_revision` says the number of the list.
+ *
+ * `out`: a list of `{name, server, own_name, trust, always_load, deferred, definition}`, the
+ * definitions as the servers sent them; it has a number, its revision. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_tools(trunkline_pool *pool,
+                                         trunkline_session session,
+                                         trunkline_buf **out,
+                                         trunkline_error **err);
+
+/**
+ * The tools of the session's view in the shape in which a model API takes them, in the order and
+ * with the number of `trunkline_session_tools`. Schemas are as the servers sent them, but for what
+ * the API refuses. An argument whose name it refuses has another: calls with the option `shape`
+ * give it back its own.
+ *
+ * `shape`: `mcp`, `openai` (Chat Completions), `openai_responses`, `anthropic`, `gemini` or `any`
+ * (definitions whose schemas each of them takes). `out`: a list of tools. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT` (`detail.path` is `shape`).
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_tools_for(trunkline_pool *pool,
+                                             trunkline_session session,
+                                             trunkline_str shape,
+                                             trunkline_buf **out,
+                                             trunkline_error **err);
+
+/**
+ * Calls a tool of the session's view by its exposed name (`mcp__server__tool`). Blocks:
+ * `WRONG_THREAD` inside a callback.
+ *
+ * `arguments_json`: as JSON, as of `trunkline_lease_call_tool`. `options`: NULL for all defaults.
+ * `out`: what `trunkline_lease_call_tool` gives. Free it with `trunkline_buf_free`.
+ *
+ * Errors: those of `trunkline_lease_call_tool`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_call_tool(trunkline_pool *pool,
+                                             trunkline_session session,
+                                             trunkline_str tool,
+                                             trunkline_str arguments_json,
+                                             const trunkline_call_options *options,
+                                             trunkline_buf **out,
+                                             trunkline_error **err);
+
+/**
+ * The prompts of the session's view, as of `trunkline_session_tools`.
+ *
+ * `out`: what `trunkline_session_tools` gives. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_prompts(trunkline_pool *pool,
+                                           trunkline_session session,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * The resources of the session's view, as of `trunkline_session_tools`; names are URIs.
+ *
+ * `out`: what `trunkline_session_tools` gives. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_resources(trunkline_pool *pool,
+                                             trunkline_session session,
+                                             trunkline_buf **out,
+                                             trunkline_error **err);
+
+/**
+ * The resource templates of the session's view, as of `trunkline_session_tools`; names are URI
+ * templates.
+ *
+ * `out`: what `trunkline_session_tools` gives. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_resource_templates(trunkline_pool *pool,
+                                                      trunkline_session session,
+                                                      trunkline_buf **out,
+                                                      trunkline_error **err);
+
+/**
+ * Waits until no list of the session's servers is being read or has to be, at most 5 s. A server
+ * that announced another list before a result is heard to the end: the session's lists have it
+ * then. Most often it does not wait. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `server`: empty for all; otherwise this one alone.
+ *
+ * Errors: `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_listed(trunkline_pool *pool,
+                                          trunkline_session session,
+                                          trunkline_str server,
+                                          trunkline_error **err);
+
+/**
+ * Has the lists of a server read anew, for servers that announce nothing, and waits until what
+ * came of it is in force. The server is acquired for that: one that sleeps, or is on its way back,
+ * is connected to first. A list that fails alone keeps its last state, and a `warning` says so.
+ * Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * Errors: those of `trunkline_session_acquire`, `UNAVAILABLE` when the connection was lost
+ * meanwhile, or why no list could be had, `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`,
+ * `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_refresh(trunkline_pool *pool,
+                                           trunkline_session session,
+                                           trunkline_str server,
+                                           trunkline_error **err);
+
+/**
+ * What a server that the session holds said of itself, as `trunkline_lease_introduction` has it.
+ *
+ * `out`: what `trunkline_lease_introduction` gives; `null` stands for nothing. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `NOT_ADMITTED` for a server that nobody has configured, `CLOSED`, `BAD_HANDLE`,
+ * `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_introduction(trunkline_pool *pool,
+                                                trunkline_session session,
+                                                trunkline_str server,
+                                                trunkline_buf **out,
+                                                trunkline_error **err);
+
+/**
+ * Changes what a session sees and wants, at once and without touching a connection. Each option
+ * replaces what was; what is absent stays. Events tell what is different; equal options change
+ * nothing. Other `roots` are told to the servers of its own connections, whose lists are then
+ * asked for again; they are looked at on this thread, which a file system may keep waiting.
+ *
+ * `options_json`: an object with any of `servers`, `include`, `exclude`, `trust`, `always_load`
+ * and `roots`, as `docs/reference/options.md` has them; empty for all defaults.
+ *
+ * Errors: `UNKNOWN_OPTION`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_configure(trunkline_pool *pool,
+                                             trunkline_session session,
+                                             trunkline_str options_json,
+                                             trunkline_error **err);
+
+/**
+ * Takes a server away from this session alone: its tools, prompts and resources go, its calls are
+ * refused with the reason `disabled`, and the session holds it no longer. Calls under way finish.
+ * Its leases stay, of no use until `trunkline_session_enable`. Repeating it does nothing.
+ *
+ * Errors: `NOT_ADMITTED`, `INVALID_CONFIG`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_disable(trunkline_pool *pool,
+                                           trunkline_session session,
+                                           trunkline_str server,
+                                           trunkline_error **err);
+
+/**
+ * Undoes `trunkline_session_disable`: the server is acquired again for whatever held it, in the
+ * background, and `tools_changed` tells when it is back. Repeating it does nothing.
+ *
+ * Errors: `NOT_ADMITTED`, `INVALID_CONFIG`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_enable(trunkline_pool *pool,
+                                          trunkline_session session,
+                                          trunkline_str server,
+                                          trunkline_error **err);
+
+/**
+ * Why a server, or a tool by its exposed name, is there for this session or is not, as
+ * `trunkline_pool_explain` tells it: with its own servers, and with what it holds, switches off
+ * and filters.
+ *
+ * `out`: what `trunkline_pool_explain` gives. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`, `CLOSED`, `BAD_HANDLE`, `FORKED`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_explain(trunkline_pool *pool,
+                                           trunkline_session session,
+                                           trunkline_str name,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * Ends a session: its calls are cancelled, and its holds on servers go. Its handle is bad from
+ * here on; its leases answer `CLOSED`, and are still to be released. Returns at once.
+ *
+ * `keep_for_ms`: how many milliseconds its holds stay, for a session of the same id that is opened
+ * meanwhile; `TRUNKLINE_DEFAULT` for what its options say.
+ *
+ * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_session_close(trunkline_pool *pool,
+                                         trunkline_session session,
+                                         uint64_t keep_for_ms,
+                                         trunkline_error **err);
+
+/*
+ * 5. Leases
+ */
+
+/**
+ * An explicit lease on a server, once it is connected. Every acquire gives a lease of its own.
+ * Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `config_json`: as JSON, empty for a server that the pool knows; otherwise what the settings of
+ * one server have, which is first put into the session's own source. `options_json`: an object
+ * with any of `timeout_ms`, `origin` and `log_level`, as `docs/reference/options.md` has them;
+ * empty for all defaults. `out`: the lease; `trunkline_lease_release` gives it up.
+ *
+ * Errors: `INVALID_CONFIG`, `NOT_ADMITTED`, `SPAWN_FAILED`, `CONNECT_FAILED`, `EXITED`,
+ * `PROTOCOL`, `TIMEOUT`, `LIMIT`, `CRASH_LOOP`, `CANCELLED`, `CLOSING`, `CLOSED`, `BAD_HANDLE`,
+ * `UNKNOWN_OPTION`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_acquire(trunkline_pool *pool,
+                                           trunkline_session session,
+                                           trunkline_str server,
+                                           trunkline_str config_json,
+                                           trunkline_str options_json,
+                                           trunkline_lease *out,
+                                           trunkline_error **err);
+
+/**
+ * A lease on a server by its configuration, for a session by its id. It opens the session if need
+ * be, puts the server into the session's own source, and waits until it is connected. Blocks:
+ * `WRONG_THREAD` inside a callback.
+ *
+ * `config_json`: as JSON, what the settings of one server have (`{"command": ...}`). `session_id`:
+ * its id. `options_json`: an object with any of `timeout_ms`, `origin` and `log_level`, as
+ * `docs/reference/options.md` has them; empty for all defaults. `out`: the lease;
+ * `trunkline_lease_release` gives it up.
+ *
+ * Errors: those of `trunkline_session_acquire`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_acquire(trunkline_pool *pool,
+                                        trunkline_str server,
+                                        trunkline_str config_json,
+                                        trunkline_str session_id,
+                                        trunkline_str options_json,
+                                        trunkline_lease *out,
+                                        trunkline_error **err);
+
+/**
+ * Calls a tool by the server's own name. An error of a call that may have reached the server has
+ * an `outcome`, and the arguments. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `arguments_json`: as JSON, an object; empty for `{}`. `options`: NULL for all defaults. `out`:
+ * the result exactly as the server sent it, which may say that the tool failed (`isError`). Free
+ * it with `trunkline_buf_free`.
+ *
+ * Errors: `TOOL_NOT_FOUND`, `SERVER_ERROR`, `TIMEOUT`, `CANCELLED`, `UNAVAILABLE`,
+ * `CALL_INTERRUPTED`, `PROTOCOL`, `LIMIT`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_call_tool(trunkline_pool *pool,
+                                           trunkline_lease lease,
+                                           trunkline_str tool,
+                                           trunkline_str arguments_json,
+                                           const trunkline_call_options *options,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
+
+/**
+ * Sends any other request of the protocol, and gives its result undecoded. The common ones and
+ * their parameters: `resources/read` `{"uri"}`, `prompts/get` `{"name", "arguments"?}`,
+ * `completion/complete` `{"ref", "argument", "context"?}`, `logging/setLevel` `{"level"}`. Blocks:
+ * `WRONG_THREAD` inside a callback.
+ *
+ * `params_json`: as JSON, an object; empty for `{}`. `options`: NULL for all defaults. `out`: the
+ * result exactly as the server sent it. Free it with `trunkline_buf_free`.
+ *
+ * Errors: those of `trunkline_lease_call_tool`, `INVALID_ARGUMENT` for `initialize`, for calls of
+ * tools and for subscriptions, which have functions of their own, and for a prompt that the view
+ * does not have.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_request(trunkline_pool *pool,
+                                         trunkline_lease lease,
+                                         trunkline_str method,
+                                         trunkline_str params_json,
+                                         const trunkline_call_options *options,
+                                         trunkline_buf **out,
+                                         trunkline_error **err);
+
+/**
+ * What a lease holds.
+ *
+ * `out`: `{"v": 1, "server": ..., "entry_index": ..., "generation": ..., "state": ...}`; free it
+ * with `trunkline_buf_free`. The index is stable per server name, the generation grows with each
+ * reconnect.
+ *
+ * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_describe(trunkline_pool *pool,
+                                          trunkline_lease lease,
+                                          trunkline_buf **out,
+                                          trunkline_error **err);
+
+/**
+ * Gives a lease up. Calls under way go on. The handle is bad from here on: a second release
+ * answers `BAD_HANDLE` and does nothing. Returns at once.
+ *
+ * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_lease_release(trunkline_pool *pool,
+                                         trunkline_lease lease,
+                                         trunkline_error **err);
+
+/**
+ * What the server of a lease said of itself when it was connected to last. Returns at once.
+ *
+ * `out`: `{protocol_version, server_info, capabilities, instructions}`, the values in the
+ * protocol's spelling, unverified, and without the secrets that the server has of the host;
+ * nothing before it was connected to; `null` stands for nothing. Free it with
+ * `trunkline_buf_free`.
+ *
+ * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_introduction(trunkline_pool *pool,
+                                              trunkline_lease lease,
+                                              trunkline_buf **out,
+                                              trunkline_error **err);
+
+/**
+ * The tools of this server in the session's view, as of `trunkline_session_tools`.
+ *
+ * `out`: what `trunkline_session_tools` gives. Free it with `trunkline_buf_free`.
+ *
+ * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_tools(trunkline_pool *pool,
+                                       trunkline_lease lease,
+                                       trunkline_buf **out,
+                                       trunkline_error **err);
+
+/**
+ * Subscribes the session to updates of a resource, which come as `resource_updated` events, of a
+ * modern server also those of a part of it, by the `uri` of the whole. Counted, by whichever lease
+ * of the session: each needs its `trunkline_lease_unsubscribe_resource`. Blocks: `WRONG_THREAD`
+ * inside a callback.
+ *
+ * Errors: those of `trunkline_lease_request`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_subscribe_resource(trunkline_pool *pool,
+                                                    trunkline_lease lease,
+                                                    trunkline_str uri,
+                                                    trunkline_error **err);
+
+/**
+ * The counterpart of `trunkline_lease_subscribe_resource`: with the last the session gets no more
+ * updates. Without any it does nothing. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * Errors: those of `trunkline_lease_request`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_unsubscribe_resource(trunkline_pool *pool,
+                                                      trunkline_lease lease,
+                                                      trunkline_str uri,
+                                                      trunkline_error **err);
+
+/*
+ * 6. Queues
+ */
+
+/**
+ * Makes a queue. Returns at once.
+ *
+ * `out`: the queue; free it with `trunkline_queue_free`.
+ *
+ * Errors: `INVALID_ARGUMENT`; `LIMIT` when the process has no descriptor left.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_queue_new(trunkline_queue **out, trunkline_error **err);
+
+/**
+ * The descriptor to poll for reading: readable while items wait, as soon as all are there that
+ * arrived together. It is the queue's own; do not read, write or close it. -1 of NULL, in a
+ * forked child, and on Windows, where no descriptor can be polled: `trunkline_queue_wait` waits there.
+ */
+int32_t trunkline_queue_fd(const trunkline_queue *queue);
+
+/**
+ * Waits until items are in the queue, or until the time is over: for hosts without a loop. Any
+ * number of threads may wait on one queue. Each is woken, and those that drain too late find
+ * nothing. Blocks: `WRONG_THREAD` inside a callback.
+ *
+ * `timeout_ms`: in milliseconds; 0 only looks; `TRUNKLINE_DEFAULT` for as long as it takes.
+ *
+ * Errors: `TIMEOUT` when nothing came; `CLOSED` when the queue is closed, also meanwhile;
+ * `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_queue_wait(trunkline_queue *queue,
+                                      uint64_t timeout_ms,
+                                      trunkline_error **err);
+
+/**
+ * Takes up to `capacity` items out of the queue, oldest first, without waiting.
+ *
+ * Items of operations and of subscriptions on one queue come in the order in which they happened:
+ * the progress of a call before its end. When `capacity` items came, there may be more, and the
+ * descriptor stays readable.
+ *
+ * `items`: an array of at least `capacity`; the caller owns what the items hold (see
+ * `trunkline_item_clear`). `out_count`: how many were written, possibly 0.
+ *
+ * Errors: `CLOSED`, `INVALID_ARGUMENT`, `FORKED`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_queue_drain(trunkline_queue *queue,
+                                       trunkline_item *items,
+                                       size_t capacity,
+                                       size_t *out_count,
+                                       trunkline_error **err);
+
+/**
+ * Frees the `buf` and the `error` of an item and sets both to NULL. A lease in `handle` is not
+ * released. NULL is fine.
+ */
+void trunkline_item_clear(trunkline_item *item);
+
+/**
+ * Ends a queue, while other threads may wait on it or use it: what they ask of it answers
+ * `CLOSED`. What waits in it is dropped, and subscriptions whose events come out of it end.
+ * Operations that were to end in it go on, and their results are dropped (a lease is released). The
+ * descriptor stays readable. Returns at once; repeating it does nothing. Free the queue once no
+ * thread uses it.
+ *
+ * Errors: `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_queue_close(trunkline_queue *queue, trunkline_error **err);
+
+/**
+ * Frees a queue, which is closed then (`trunkline_queue_close`). No other thread may be using it.
+ * NULL is fine. In a forked child the parent's queue is left alone.
+ */
+void trunkline_queue_free(trunkline_queue *queue);
+
+/*
+ * 7. Events
+ */
+
+/**
+ * Subscribes to events of the whole pool, its sessions' included. It ends with the pool; what has
+ * ended need not be closed.
+ *
+ * Each event is given to `callback` on a thread of the subscription's own, in order; at most
+ * `limits.event_backlog` wait, and what does not fit is counted in one `TRUNKLINE_EVENT_LAGGED`.
+ * `destroy` is called exactly once: after the last event of a pool that was closed, after
+ * `trunkline_subscription_close`, or before this returns when it fails.
+ *
+ * `mask`: the kinds wanted, by `TRUNKLINE_MASK`; `TRUNKLINE_EVERY_EVENT` for all. `out`: the
+ * subscription. `out_snapshot`: may be NULL; the state that the events continue, `{v, seq,
+ * status}`, to be freed with `trunkline_buf_free`. Both are written before the first callback.
+ *
+ * Errors: `LIMIT`, `CLOSED`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_subscribe(trunkline_pool *pool,
+                                          uint64_t mask,
+                                          trunkline_event_fn callback,
+                                          void *user_data,
+                                          trunkline_destroy_fn destroy,
+                                          trunkline_subscription *out,
+                                          trunkline_buf **out_snapshot,
+                                          trunkline_error **err);
+
+/**
+ * `trunkline_pool_subscribe` with a queue: the events come out of `queue`, with `tag`, and nothing
+ * runs on another thread. It ends with the queue too.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_subscribe_queue(trunkline_pool *pool,
+                                                uint64_t mask,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                trunkline_subscription *out,
+                                                trunkline_buf **out_snapshot,
+                                                trunkline_error **err);
+
+/**
+ * Subscribes to the events of one session, as of `trunkline_pool_subscribe`. It ends with the
+ * session.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_subscribe(trunkline_pool *pool,
+                                             trunkline_session session,
+                                             uint64_t mask,
+                                             trunkline_event_fn callback,
+                                             void *user_data,
+                                             trunkline_destroy_fn destroy,
+                                             trunkline_subscription *out,
+                                             trunkline_buf **out_snapshot,
+                                             trunkline_error **err);
+
+/**
+ * `trunkline_session_subscribe` with a queue: the events come out of `queue`, with `tag`, and
+ * nothing runs on another thread. It ends with the queue too.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_subscribe_queue(trunkline_pool *pool,
+                                                   trunkline_session session,
+                                                   uint64_t mask,
+                                                   trunkline_queue *queue,
+                                                   uint64_t tag,
+                                                   trunkline_subscription *out,
+                                                   trunkline_buf **out_snapshot,
+                                                   trunkline_error **err);
+
+/**
+ * Ends a subscription. When it returns, no callback of it is running, none will, and `destroy` has
+ * been called; a queue gives no more of its events. One that has ended already, by itself or by
+ * this function, is fine too.
+ *
+ * Waits for a callback that is running. From inside its own callback it returns at once, and that
+ * callback is the last one; so it does when the other callback, of this pool or another, is itself
+ * waiting, in this function, for the one that this is called from.
+ *
+ * Errors: `BAD_HANDLE` for what never was a subscription of this pool, `FORKED`,
+ * `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_subscription_close(trunkline_pool *pool,
+                                              trunkline_subscription subscription,
+                                              trunkline_error **err);
+
+/*
+ * 8. What servers ask of the host, and servers of the host's own
+ */
+
+/**
+ * Answers a request of a server. Any thread may, also inside the function that was told of the
+ * request.
+ *
+ * `request`: the number that the host was told. `result_json`: the result, a JSON object; anything
+ * else is a failure of the handler's to the server.
+ *
+ * Errors: `BAD_HANDLE` when nobody waits for that answer any more, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_request_answer(trunkline_pool *pool,
+                                          trunkline_request request,
+                                          trunkline_str result_json,
+                                          trunkline_error **err);
+
+/**
+ * Refuses a request of a server: it gets a JSON-RPC error with this code and message. -1 stands
+ * for a user who declines.
+ *
+ * Errors: those of `trunkline_request_answer`.
+ */
+trunkline_status trunkline_request_refuse(trunkline_pool *pool,
+                                          trunkline_request request,
+                                          int32_t code,
+                                          trunkline_str message,
+                                          trunkline_error **err);
+
+/**
+ * Provides a server of the host's own to one session: it goes into the session's own source, from
+ * where `trunkline_session_acquire` takes it like any other. It is never shared. Providing a name
+ * again replaces it for acquires to come. Returns at once.
+ *
+ * Each connection with it has a number of its own and begins the protocol anew: a server that is
+ * lost is connected again. What the server says goes to `trunkline_host_send`.
+ *
+ * `receive`: gets the messages of the pool, one JSON-RPC message each. `closed`: may be NULL; told
+ * last that a connection is over. Both run on a thread of the connection's own and may block,
+ * which delays this server alone; the functions of two connections may run at one time. `destroy`
+ * is called on a thread that serves nothing else, once the session is over or the name was
+ * provided again, every connection is over, and the leases on it are released; on this thread when
+ * this fails.
+ *
+ * Errors: `INVALID_CONFIG` for a bad name, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_provide(trunkline_pool *pool,
+                                           trunkline_session session,
+                                           trunkline_str server,
+                                           trunkline_host_receive_fn receive,
+                                           trunkline_host_closed_fn closed,
+                                           void *user_data,
+                                           trunkline_destroy_fn destroy,
+                                           trunkline_error **err);
+
+/**
+ * Sends a message of a server that the host provides: one JSON-RPC message. Never blocks; may be
+ * called from any thread, inside `receive` too.
+ *
+ * Errors: `LIMIT` while too many messages wait to be read, `CLOSED` once the connection is over,
+ * `BAD_HANDLE` from its `closed` on, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_host_send(trunkline_pool *pool,
+                                     trunkline_host_connection connection,
+                                     trunkline_str frame_json,
+                                     trunkline_error **err);
+
+/**
+ * Ends a connection from the server's side, as a process does that exits. What was sent before
+ * still counts. Repeating it does nothing.
+ *
+ * Errors: `BAD_HANDLE` from its `closed` on, `FORKED`, `INVALID_ARGUMENT`.
+ */
+trunkline_status trunkline_host_close(trunkline_pool *pool,
+                                      trunkline_host_connection connection,
+                                      trunkline_error **err);
+
+/*
+ * 9. Texts and errors
+ */
 
 /**
  * The text of a buffer, good until the buffer is freed. Of NULL: the empty text. Half a surrogate
@@ -728,6 +2065,7 @@ void trunkline_buf_free(trunkline_buf *buf);
 /**
  * The status number of an error. Of NULL: `TRUNKLINE_STATUS_OK`.
  */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_error_code(const trunkline_error *error);
 
 /**
@@ -796,343 +2134,15 @@ const trunkline_error *trunkline_error_cause(const trunkline_error *error);
 void trunkline_error_free(trunkline_error *error);
 
 /**
- * Opens a session. Returns at once; the servers that it wants start in the background
- * (`trunkline_session_started` and `trunkline_session_ready` wait).
- *
- * `options_json`: a JSON object of session options; `id` is required. `out`: the session; end it
- * with `trunkline_session_close`.
- *
- * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also when a live session has that id), `CLOSING`,
- * `CLOSED`, `LIMIT`, `FORKED`.
+ * The stable name of a status, such as `tool_not_found`: a text that ends with a NUL byte and is
+ * there for ever. `ok` of `TRUNKLINE_STATUS_OK`; `unknown` of a number that this version of the
+ * library does not have.
  */
-trunkline_status trunkline_session_open(trunkline_pool *pool,
-                                        trunkline_str options_json,
-                                        uint64_t *out,
-                                        trunkline_error **err);
+const char *trunkline_status_name(int32_t status);
 
-/**
- * `trunkline_session_open` with handlers: what answers the session's servers, the pool's where one
- * is missing.
- *
- * `offered`: the handlers that there are, by `TRUNKLINE_MASK` of `trunkline_handler`. `ask`: told
- * what servers ask, on a thread of its own. `destroy` is called exactly once, after the last call:
- * when the session is over and its leases are released, when the pool was closed or freed, or
- * before this returns when it fails.
- *
- * Errors: those of `trunkline_session_open`; `LIMIT` also when 1,024 sessions of the pool have
- * handlers of their own, or no thread can be started.
+/*
+ * 10. The library itself
  */
-trunkline_status trunkline_session_open_with_handlers(trunkline_pool *pool,
-                                                      trunkline_str options_json,
-                                                      uint64_t offered,
-                                                      trunkline_ask_fn ask,
-                                                      void *user_data,
-                                                      trunkline_destroy_fn destroy,
-                                                      uint64_t *out,
-                                                      trunkline_error **err);
-
-/**
- * Ends a session: its calls are cancelled, and its holds on servers go. Its handle is bad from
- * here on; its leases answer `CLOSED`, and are still to be released. Returns at once.
- *
- * `keep_for_ms`: how many milliseconds its holds stay, for a session of the same id that is opened
- * meanwhile; `TRUNKLINE_DEFAULT` for what its options say.
- *
- * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_close(trunkline_pool *pool,
-                                         uint64_t session,
-                                         uint64_t keep_for_ms,
-                                         trunkline_error **err);
-
-/**
- * What a lease holds.
- *
- * `out`: `{"v": 1, "server": ..., "entry_index": ..., "generation": ..., "state": ...}`; free it
- * with `trunkline_buf_free`. The index is stable per server name, the generation grows with each
- * reconnect.
- *
- * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_lease_describe(trunkline_pool *pool,
-                                          uint64_t lease,
-                                          trunkline_buf **out,
-                                          trunkline_error **err);
-
-/**
- * Gives a lease up. Calls under way go on. The handle is bad from here on: a second release
- * answers `BAD_HANDLE` and does nothing. Returns at once.
- *
- * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_lease_release(trunkline_pool *pool,
-                                         uint64_t lease,
-                                         trunkline_error **err);
-
-/**
- * Provides a server of the host's own to one session: it goes into the session's own source, from
- * where `trunkline_session_acquire` takes it like any other. It is never shared. Providing a name
- * again replaces it for acquires to come. Returns at once.
- *
- * Each connection with it has a number of its own and begins the protocol anew: a server that is
- * lost is connected again. What the server says goes to `trunkline_host_send`.
- *
- * `receive`: gets the messages of the pool, one JSON-RPC message each. `closed`: may be NULL; told
- * last that a connection is over. Both run on a thread of the connection's own and may block,
- * which delays this server alone; the functions of two connections may run at one time. `destroy`
- * is called on a thread that serves nothing else, once the session is over or the name was
- * provided again, every connection is over, and the leases on it are released; on this thread when
- * this fails.
- *
- * Errors: `INVALID_CONFIG` for a bad name, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_provide(trunkline_pool *pool,
-                                           uint64_t session,
-                                           trunkline_str server,
-                                           trunkline_host_receive_fn receive,
-                                           trunkline_host_closed_fn closed,
-                                           void *user_data,
-                                           trunkline_destroy_fn destroy,
-                                           trunkline_error **err);
-
-/**
- * Sends a message of a server that the host provides: one JSON-RPC message. Never blocks; may be
- * called from any thread, inside `receive` too.
- *
- * Errors: `LIMIT` while too many messages wait to be read, `CLOSED` once the connection is over,
- * `BAD_HANDLE` from its `closed` on, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_host_send(trunkline_pool *pool,
-                                     uint64_t connection,
-                                     trunkline_str frame_json,
-                                     trunkline_error **err);
-
-/**
- * Ends a connection from the server's side, as a process does that exits. What was sent before
- * still counts. Repeating it does nothing.
- *
- * Errors: `BAD_HANDLE` from its `closed` on, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_host_close(trunkline_pool *pool,
-                                      uint64_t connection,
-                                      trunkline_error **err);
-
-/**
- * What the server of a lease said of itself when it was connected to last. Returns at once.
- *
- * `out`: `{protocol_version, server_info, capabilities, instructions}`, the values in the
- * protocol's spelling, unverified, and without the secrets that the server has of the host;
- * nothing before it was connected to; `null` stands for nothing. Free it with
- * `trunkline_buf_free`.
- *
- * Errors: `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_lease_introduction(trunkline_pool *pool,
-                                              uint64_t lease,
-                                              trunkline_buf **out,
-                                              trunkline_error **err);
-
-/**
- * The tools of this server in the session's view, as of `trunkline_session_tools`.
- *
- * `out`: what `trunkline_session_tools` gives. Free it with `trunkline_buf_free`.
- *
- * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_lease_tools(trunkline_pool *pool,
-                                       uint64_t lease,
-                                       trunkline_buf **out,
-                                       trunkline_error **err);
-
-/**
- * Calls a tool by the server's own name. An error of a call that may have reached the server has
- * an `outcome`, and the arguments. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `arguments_json`: as JSON, an object; empty for `{}`. `options`: NULL for all defaults. `out`:
- * the result exactly as the server sent it, which may say that the tool failed (`isError`). Free
- * it with `trunkline_buf_free`.
- *
- * Errors: `TOOL_NOT_FOUND`, `SERVER_ERROR`, `TIMEOUT`, `CANCELLED`, `UNAVAILABLE`,
- * `CALL_INTERRUPTED`, `PROTOCOL`, `LIMIT`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_lease_call_tool(trunkline_pool *pool,
-                                           uint64_t lease,
-                                           trunkline_str tool,
-                                           trunkline_str arguments_json,
-                                           const trunkline_call_options *options,
-                                           trunkline_buf **out,
-                                           trunkline_error **err);
-
-/**
- * `trunkline_lease_call_tool` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_lease_call_tool_start(trunkline_pool *pool,
-                                                 uint64_t lease,
-                                                 trunkline_str tool,
-                                                 trunkline_str arguments_json,
-                                                 const trunkline_call_options *options,
-                                                 trunkline_done_fn done,
-                                                 void *user_data,
-                                                 trunkline_destroy_fn destroy,
-                                                 uint64_t *out_op,
-                                                 trunkline_error **err);
-
-/**
- * `trunkline_lease_call_tool` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_lease_call_tool_enqueue(trunkline_pool *pool,
-                                                   uint64_t lease,
-                                                   trunkline_str tool,
-                                                   trunkline_str arguments_json,
-                                                   const trunkline_call_options *options,
-                                                   trunkline_queue *queue,
-                                                   uint64_t tag,
-                                                   uint64_t *out_op,
-                                                   trunkline_error **err);
-
-/**
- * Sends any other request of the protocol, and gives its result undecoded. The common ones and
- * their parameters: `resources/read` `{"uri"}`, `prompts/get` `{"name", "arguments"?}`,
- * `completion/complete` `{"ref", "argument", "context"?}`, `logging/setLevel` `{"level"}`. Blocks:
- * `WRONG_THREAD` inside a callback.
- *
- * `params_json`: as JSON, an object; empty for `{}`. `options`: NULL for all defaults. `out`: the
- * result exactly as the server sent it. Free it with `trunkline_buf_free`.
- *
- * Errors: those of `trunkline_lease_call_tool`, `INVALID_ARGUMENT` for `initialize`, for calls of
- * tools and for subscriptions, which have functions of their own, and for a prompt that the view
- * does not have.
- */
-trunkline_status trunkline_lease_request(trunkline_pool *pool,
-                                         uint64_t lease,
-                                         trunkline_str method,
-                                         trunkline_str params_json,
-                                         const trunkline_call_options *options,
-                                         trunkline_buf **out,
-                                         trunkline_error **err);
-
-/**
- * `trunkline_lease_request` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_lease_request_start(trunkline_pool *pool,
-                                               uint64_t lease,
-                                               trunkline_str method,
-                                               trunkline_str params_json,
-                                               const trunkline_call_options *options,
-                                               trunkline_done_fn done,
-                                               void *user_data,
-                                               trunkline_destroy_fn destroy,
-                                               uint64_t *out_op,
-                                               trunkline_error **err);
-
-/**
- * `trunkline_lease_request` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_lease_request_enqueue(trunkline_pool *pool,
-                                                 uint64_t lease,
-                                                 trunkline_str method,
-                                                 trunkline_str params_json,
-                                                 const trunkline_call_options *options,
-                                                 trunkline_queue *queue,
-                                                 uint64_t tag,
-                                                 uint64_t *out_op,
-                                                 trunkline_error **err);
-
-/**
- * Subscribes the session to updates of a resource, which come as `resource_updated` events, of a
- * modern server also those of a part of it, by the `uri` of the whole. Counted, by whichever lease
- * of the session: each needs its `trunkline_lease_unsubscribe_resource`. Blocks: `WRONG_THREAD`
- * inside a callback.
- *
- * Errors: those of `trunkline_lease_request`.
- */
-trunkline_status trunkline_lease_subscribe_resource(trunkline_pool *pool,
-                                                    uint64_t lease,
-                                                    trunkline_str uri,
-                                                    trunkline_error **err);
-
-/**
- * `trunkline_lease_subscribe_resource` without waiting: `done` is called once it ended, on a
- * thread of the library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_lease_subscribe_resource_start(trunkline_pool *pool,
-                                                          uint64_t lease,
-                                                          trunkline_str uri,
-                                                          trunkline_done_fn done,
-                                                          void *user_data,
-                                                          trunkline_destroy_fn destroy,
-                                                          uint64_t *out_op,
-                                                          trunkline_error **err);
-
-/**
- * `trunkline_lease_subscribe_resource` without waiting: its end comes out of `queue`, with `tag`.
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_lease_subscribe_resource_enqueue(trunkline_pool *pool,
-                                                            uint64_t lease,
-                                                            trunkline_str uri,
-                                                            trunkline_queue *queue,
-                                                            uint64_t tag,
-                                                            uint64_t *out_op,
-                                                            trunkline_error **err);
-
-/**
- * The counterpart of `trunkline_lease_subscribe_resource`: with the last the session gets no more
- * updates. Without any it does nothing. Blocks: `WRONG_THREAD` inside a callback.
- *
- * Errors: those of `trunkline_lease_request`.
- */
-trunkline_status trunkline_lease_unsubscribe_resource(trunkline_pool *pool,
-                                                      uint64_t lease,
-                                                      trunkline_str uri,
-                                                      trunkline_error **err);
-
-/**
- * `trunkline_lease_unsubscribe_resource` without waiting: `done` is called once it ended, on a
- * thread of the library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
-trunkline_status trunkline_lease_unsubscribe_resource_start(trunkline_pool *pool,
-                                                            uint64_t lease,
-                                                            trunkline_str uri,
-                                                            trunkline_done_fn done,
-                                                            void *user_data,
-                                                            trunkline_destroy_fn destroy,
-                                                            uint64_t *out_op,
-                                                            trunkline_error **err);
-
-/**
- * `trunkline_lease_unsubscribe_resource` without waiting: its end comes out of `queue`, with
- * `tag`. `out_op`: what `trunkline_op_cancel` takes; may be NULL.
- */
-trunkline_status trunkline_lease_unsubscribe_resource_enqueue(trunkline_pool *pool,
-                                                              uint64_t lease,
-                                                              trunkline_str uri,
-                                                              trunkline_queue *queue,
-                                                              uint64_t tag,
-                                                              uint64_t *out_op,
-                                                              trunkline_error **err);
-
-/**
- * The version of this interface that the loaded library speaks. It must not be less than the
- * `TRUNKLINE_ABI_VERSION` that the host was compiled with.
- */
-uint32_t trunkline_abi_version(void);
 
 /**
  * The version of the library, such as `0.1.0`: a text that ends with a NUL byte and is there for
@@ -1141,32 +2151,15 @@ uint32_t trunkline_abi_version(void);
 const char *trunkline_version(void);
 
 /**
+ * The version of this interface that the loaded library speaks. It must not be less than the
+ * `TRUNKLINE_ABI_VERSION` that the host was compiled with.
+ */
+uint32_t trunkline_abi_version(void);
+
+/**
  * The capability tags of the library: the text of a JSON array, there for ever.
  */
 trunkline_str trunkline_features(void);
-
-/**
- * The settings files of products that exist for this user and a workspace:
- * `{v, files: [{path, format, scope}]}`, in the order of `docs/reference/settings.md`. `scope` is
- * `user`, `project`, `workspace` or `managed`. Some fifty paths are looked up; nothing is opened.
- *
- * `workspace`: its folder; empty for the current directory. `out`: the text; free it with
- * `trunkline_buf_free`.
- *
- * Errors: `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_detect(trunkline_str workspace,
-                                  trunkline_buf **out,
-                                  trunkline_error **err);
-
-/**
- * Cancels an operation: it ends with `CANCELLED`, unless it has ended already, which is fine too.
- * The end comes the way that was chosen when it was started. Returns at once, and may be called
- * again.
- *
- * Errors: `BAD_HANDLE` for what never was an operation of this pool; `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_op_cancel(trunkline_pool *pool, uint64_t op, trunkline_error **err);
 
 /**
  * Has what the library logs told to `callback`, in batches, on a thread of its own, from `level`
@@ -1180,6 +2173,7 @@ trunkline_status trunkline_op_cancel(trunkline_pool *pool, uint64_t op, trunklin
  *
  * Errors: `INVALID_ARGUMENT`, `LIMIT`.
  */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_logs_new(trunkline_str level,
                                     trunkline_log_fn callback,
                                     void *user_data,
@@ -1194,107 +2188,87 @@ trunkline_status trunkline_logs_new(trunkline_str level,
  */
 void trunkline_logs_free(trunkline_logs *logs);
 
-/**
- * Makes a pool with nothing in it. Returns at once.
+/*
+ * 11. The forms that do not wait
  *
- * `options_json`: a JSON object of pool options, times in milliseconds (`drain_delay_ms`); empty
- * for all defaults. `out`: the pool; end it with `trunkline_pool_close`, then
- * `trunkline_pool_free`.
+ * Each function that blocks has two other forms, with the same inputs and the same errors. Both return at once.
  *
- * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also when `workers` conflicts with a pool that is
- * there), `LIMIT` (when 65,536 pools are not freed).
+ * `_start` calls `done` once the operation ended, on a thread of the library. `destroy` is called exactly once, also when the start fails.
+ *
+ * `_enqueue` puts an item into `queue`, which carries `tag`.
+ *
+ * `out_op` may be NULL. It is where the number goes that `trunkline_op_cancel` takes.
  */
-trunkline_status trunkline_pool_new(trunkline_str options_json,
-                                    trunkline_pool **out,
-                                    trunkline_error **err);
 
 /**
- * `trunkline_pool_new` with handlers: what answers the servers of sessions without a handler of
- * their own.
+ * Cancels an operation: it ends with `CANCELLED`, unless it has ended already, which is fine too.
+ * The end comes the way that was chosen when it was started. Returns at once, and may be called
+ * again.
  *
- * `offered`: the handlers that there are, by `TRUNKLINE_MASK` of `trunkline_handler`; servers are
- * offered what these can answer. `ask`: told what servers ask, on a thread of its own.
- * `destroy` is called exactly once, after the last call: when the pool was closed or freed, or
- * before this returns when it fails.
- *
- * Errors: those of `trunkline_pool_new`; `LIMIT` also when no thread can be started.
+ * Errors: `BAD_HANDLE` for what never was an operation of this pool; `FORKED`, `INVALID_ARGUMENT`.
  */
-trunkline_status trunkline_pool_new_with_handlers(trunkline_str options_json,
-                                                  uint64_t offered,
-                                                  trunkline_ask_fn ask,
-                                                  void *user_data,
-                                                  trunkline_destroy_fn destroy,
-                                                  trunkline_pool **out,
-                                                  trunkline_error **err);
+trunkline_status trunkline_op_cancel(trunkline_pool *pool, trunkline_op op, trunkline_error **err);
 
 /**
- * Ends a pool and waits for it: drains it, ends its servers and its subscriptions, and returns
- * when nothing of a server is left and every callback has returned. The pool object and its
- * handles stay; what is called on them answers `CLOSED`.
- *
- * `timeout_ms`: for everything together, in milliseconds; `TRUNKLINE_DEFAULT` for 10 s. Calls
- * under way may finish until then; what is left is interrupted and killed. A second close waits
- * for the first, and the earlier of their ends counts for both.
- *
- * Errors: `WRONG_THREAD` inside a callback; `TIMEOUT` when a callback has not returned in time;
- * `FORKED`, `INVALID_ARGUMENT`.
+ * `trunkline_lease_call_tool` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_close(trunkline_pool *pool,
-                                      uint64_t timeout_ms,
-                                      trunkline_error **err);
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_call_tool_start(trunkline_pool *pool,
+                                                 trunkline_lease lease,
+                                                 trunkline_str tool,
+                                                 trunkline_str arguments_json,
+                                                 const trunkline_call_options *options,
+                                                 trunkline_done_fn done,
+                                                 void *user_data,
+                                                 trunkline_destroy_fn destroy,
+                                                 trunkline_op *out_op,
+                                                 trunkline_error **err);
 
 /**
- * Frees a pool, and with it every handle of it. What is under way ends with `CLOSED` (or what it
- * was cancelled with); servers that were not closed before are ended in the background. Waits for
- * nothing, so it may be called anywhere, inside a callback too. Callbacks may still run
- * afterwards, until their `destroy` has been called. A queue still gives the ends of its
- * operations, and of each subscription the events that wait and a `TRUNKLINE_ITEM_KIND_END`.
- *
- * No other thread may be using the pool; one that has not returned yet from the function that
- * started the operation, whose callback this is called in, does no harm. NULL is fine. In a forked
- * child the parent's pool is left alone.
+ * `trunkline_lease_request` whose end `done` is called with.
  */
-void trunkline_pool_free(trunkline_pool *pool);
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_request_start(trunkline_pool *pool,
+                                               trunkline_lease lease,
+                                               trunkline_str method,
+                                               trunkline_str params_json,
+                                               const trunkline_call_options *options,
+                                               trunkline_done_fn done,
+                                               void *user_data,
+                                               trunkline_destroy_fn destroy,
+                                               trunkline_op *out_op,
+                                               trunkline_error **err);
 
 /**
- * `trunkline_pool_status_with` without options: the whole pool as JSON. Always works, and never
- * shows a secret.
- *
- * `out`: the text; free it with `trunkline_buf_free`.
- *
- * Errors: `FORKED`, `INVALID_ARGUMENT`.
+ * `trunkline_lease_subscribe_resource` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_status(trunkline_pool *pool,
-                                       trunkline_buf **out,
-                                       trunkline_error **err);
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_subscribe_resource_start(trunkline_pool *pool,
+                                                          trunkline_lease lease,
+                                                          trunkline_str uri,
+                                                          trunkline_done_fn done,
+                                                          void *user_data,
+                                                          trunkline_destroy_fn destroy,
+                                                          trunkline_op *out_op,
+                                                          trunkline_error **err);
 
 /**
- * A lease on a server by its configuration, for a session by its id. It opens the session if need
- * be, puts the server into the session's own source, and waits until it is connected. Blocks:
- * `WRONG_THREAD` inside a callback.
- *
- * `config_json`: as JSON, what the settings of one server have (`{"command": ...}`). `session_id`:
- * its id. `options_json`: an object with any of `timeout_ms`, `origin` and `log_level`, as
- * `docs/reference/options.md` has them; empty for all defaults. `out`: the lease;
- * `trunkline_lease_release` gives it up.
- *
- * Errors: those of `trunkline_session_acquire`.
+ * `trunkline_lease_unsubscribe_resource` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_acquire(trunkline_pool *pool,
-                                        trunkline_str server,
-                                        trunkline_str config_json,
-                                        trunkline_str session_id,
-                                        trunkline_str options_json,
-                                        uint64_t *out,
-                                        trunkline_error **err);
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_unsubscribe_resource_start(trunkline_pool *pool,
+                                                            trunkline_lease lease,
+                                                            trunkline_str uri,
+                                                            trunkline_done_fn done,
+                                                            void *user_data,
+                                                            trunkline_destroy_fn destroy,
+                                                            trunkline_op *out_op,
+                                                            trunkline_error **err);
 
 /**
- * `trunkline_pool_acquire` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
+ * `trunkline_pool_acquire` whose end `done` is called with.
  */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_acquire_start(trunkline_pool *pool,
                                               trunkline_str server,
                                               trunkline_str config_json,
@@ -1303,94 +2277,26 @@ trunkline_status trunkline_pool_acquire_start(trunkline_pool *pool,
                                               trunkline_done_fn done,
                                               void *user_data,
                                               trunkline_destroy_fn destroy,
-                                              uint64_t *out_op,
+                                              trunkline_op *out_op,
                                               trunkline_error **err);
 
 /**
- * `trunkline_pool_acquire` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_restart` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_acquire_enqueue(trunkline_pool *pool,
-                                                trunkline_str server,
-                                                trunkline_str config_json,
-                                                trunkline_str session_id,
-                                                trunkline_str options_json,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                uint64_t *out_op,
-                                                trunkline_error **err);
-
-/**
- * Replaces the connections of a server's entries, or of one of them, and waits for the new ones.
- * Blocks: `WRONG_THREAD` inside a callback.
- *
- * `entry_index`: of the one entry; `TRUNKLINE_EVERY_ENTRY` for all of the server's. `out`: a
- * report with `{entry_index, restarted, duration_ms | reason}` for each entry; the reason is
- * `in_flight`, `disabled`, `auth_required`, `not_admitted`, `budget_would_exceed`, `superseded`
- * (the server is configured otherwise now, or no more), `failed` or `closing`. Free it with
- * `trunkline_buf_free`.
- *
- * Errors: `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_pool_restart(trunkline_pool *pool,
-                                        trunkline_str server,
-                                        uint32_t entry_index,
-                                        trunkline_buf **out,
-                                        trunkline_error **err);
-
-/**
- * `trunkline_pool_restart` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_restart_start(trunkline_pool *pool,
                                               trunkline_str server,
                                               uint32_t entry_index,
                                               trunkline_done_fn done,
                                               void *user_data,
                                               trunkline_destroy_fn destroy,
-                                              uint64_t *out_op,
+                                              trunkline_op *out_op,
                                               trunkline_error **err);
 
 /**
- * `trunkline_pool_restart` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_accept_tool` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_restart_enqueue(trunkline_pool *pool,
-                                                trunkline_str server,
-                                                uint32_t entry_index,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                uint64_t *out_op,
-                                                trunkline_error **err);
-
-/**
- * Accepts the definition of a tool that is kept back. From then on it is listed and can be called
- * in every session, and, of a server that needed approval, in later processes. Accepting again
- * does nothing. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `tool`: the server's own name. `digest`: `difference.to` of the `tool_quarantined` event, or of
- * the status, so that what is accepted is what was shown.
- *
- * Errors: `STALE_APPROVAL` when the tool has changed again since, `TOOL_NOT_FOUND` when the server
- * lists none of that name now, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
- * `INVALID_ARGUMENT` (also for a server that the pool never saw).
- */
-trunkline_status trunkline_pool_accept_tool(trunkline_pool *pool,
-                                            trunkline_str server,
-                                            trunkline_str tool,
-                                            trunkline_str digest,
-                                            trunkline_error **err);
-
-/**
- * `trunkline_pool_accept_tool` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_accept_tool_start(trunkline_pool *pool,
                                                   trunkline_str server,
                                                   trunkline_str tool,
@@ -1398,1343 +2304,585 @@ trunkline_status trunkline_pool_accept_tool_start(trunkline_pool *pool,
                                                   trunkline_done_fn done,
                                                   void *user_data,
                                                   trunkline_destroy_fn destroy,
-                                                  uint64_t *out_op,
+                                                  trunkline_op *out_op,
                                                   trunkline_error **err);
 
 /**
- * `trunkline_pool_accept_tool` without waiting: its end comes out of `queue`, with `tag`.
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_set_roots` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_accept_tool_enqueue(trunkline_pool *pool,
-                                                    trunkline_str server,
-                                                    trunkline_str tool,
-                                                    trunkline_str digest,
-                                                    trunkline_queue *queue,
-                                                    uint64_t tag,
-                                                    uint64_t *out_op,
-                                                    trunkline_error **err);
-
-/**
- * Replaces the folders that servers are told of, and waits until they are looked at. Servers that
- * can be told are told so, and the lists of every connection are asked for again, in the
- * background. Folders that are equal to those before do nothing. Changes are made in the order of
- * the calls. A file system that does not answer keeps this one waiting and those after it, and
- * nothing else. To cancel it does not take back a change that was begun. Blocks: `WRONG_THREAD`
- * inside a callback.
- *
- * `roots_json`: as JSON, absolute, or relative to the workspace, as the option `roots` of the
- * pool.
- *
- * Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots[0]`) for one that is no folder, with
- * nothing changed, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
- */
-trunkline_status trunkline_pool_set_roots(trunkline_pool *pool,
-                                          trunkline_str roots_json,
-                                          trunkline_error **err);
-
-/**
- * `trunkline_pool_set_roots` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_set_roots_start(trunkline_pool *pool,
                                                 trunkline_str roots_json,
                                                 trunkline_done_fn done,
                                                 void *user_data,
                                                 trunkline_destroy_fn destroy,
-                                                uint64_t *out_op,
+                                                trunkline_op *out_op,
                                                 trunkline_error **err);
 
 /**
- * `trunkline_pool_set_roots` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_drain_all` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_set_roots_enqueue(trunkline_pool *pool,
-                                                  trunkline_str roots_json,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  uint64_t *out_op,
-                                                  trunkline_error **err);
-
-/**
- * Replaces the lists of servers that may run, within the pool's option `launch_allowed`. What is
- * no longer admitted ends at once; what is admitted again starts in the sessions that want it. A
- * lease on what was kept out stays closed. Equal lists do nothing. Returns at once.
- *
- * `gates_json`: as JSON, any of `allowed`, `excluded` and `pending`, lists of patterns of names
- * (`*` any characters, `?` one). What is absent is not kept: without `allowed` all may run, and an
- * empty list is none. `out`: the report `{v, servers: {name: {admitted, reason?}}}` of the servers
- * about which it changed. Free it with `trunkline_buf_free`.
- *
- * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
- */
-trunkline_status trunkline_pool_set_gates(trunkline_pool *pool,
-                                          trunkline_str gates_json,
-                                          trunkline_buf **out,
-                                          trunkline_error **err);
-
-/**
- * Why a server, or a tool by its exposed name, is there or is not, by what the pool knows. What a
- * session hides or switches off is told by `trunkline_session_explain`. Returns at once.
- *
- * `out`: `{v, name, kind, server?, available, reason?, message, from?, remedy?}` with the kind
- * `server` or `tool`, and in `from` the `source`, `file`, `line` and `list` that decide. Free it
- * with `trunkline_buf_free`.
- *
- * Errors: `INVALID_ARGUMENT`, `FORKED`.
- */
-trunkline_status trunkline_pool_explain(trunkline_pool *pool,
-                                        trunkline_str name,
-                                        trunkline_buf **out,
-                                        trunkline_error **err);
-
-/**
- * The whole pool: servers, entries, processes. It always works, and never shows a secret. With
- * `processes` it looks at more than the pool's own state.
- *
- * `options_json`: an object with any of `processes`, as `docs/reference/options.md` has it; empty
- * for all defaults. `out`: the status. Free it with `trunkline_buf_free`.
- *
- * Errors: `FORKED`, `INVALID_ARGUMENT`, `UNKNOWN_OPTION`.
- */
-trunkline_status trunkline_pool_status_with(trunkline_pool *pool,
-                                            trunkline_str options_json,
-                                            trunkline_buf **out,
-                                            trunkline_error **err);
-
-/**
- * What the status counts, in the text format of Prometheus (0.0.4), to be served by the host. Its
- * labels are names of servers, methods of the protocol and codes of errors: nothing that a model
- * or a server writes.
- *
- * `options_json`: an object with any of `processes`, as `docs/reference/options.md` has it; empty
- * for all defaults. `out`: the text. Free it with `trunkline_buf_free`.
- *
- * Errors: `FORKED`, `INVALID_ARGUMENT`, `UNKNOWN_OPTION`.
- */
-trunkline_status trunkline_pool_metrics(trunkline_pool *pool,
-                                        trunkline_str options_json,
-                                        trunkline_buf **out,
-                                        trunkline_error **err);
-
-/**
- * Ends every connection, one-way: later acquires, reconciles and restarts are refused as
- * `closing`. With `force`, calls under way are interrupted at once; otherwise they may finish
- * until the time is over. To cancel it ends the wait alone: the drain goes on. Blocks:
- * `WRONG_THREAD` inside a callback.
- *
- * `options_json`: an object with any of `force` and `timeout_ms`, as `docs/reference/options.md`
- * has them; empty for all defaults. `out`: the report, `{v, drained, forced, errors: [{server,
- * entry_index, error}]}`. Free it with `trunkline_buf_free`.
- *
- * Errors: `CLOSED`, `UNKNOWN_OPTION`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_pool_drain_all(trunkline_pool *pool,
-                                          trunkline_str options_json,
-                                          trunkline_buf **out,
-                                          trunkline_error **err);
-
-/**
- * `trunkline_pool_drain_all` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_drain_all_start(trunkline_pool *pool,
                                                 trunkline_str options_json,
                                                 trunkline_done_fn done,
                                                 void *user_data,
                                                 trunkline_destroy_fn destroy,
-                                                uint64_t *out_op,
+                                                trunkline_op *out_op,
                                                 trunkline_error **err);
 
 /**
- * `trunkline_pool_drain_all` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_reconcile` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_drain_all_enqueue(trunkline_pool *pool,
-                                                  trunkline_str options_json,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  uint64_t *out_op,
-                                                  trunkline_error **err);
-
-/**
- * Makes these servers the pool's run-time source, and waits until that is done: what is new starts
- * in the sessions that want it, what is gone is released, what is equal is not touched. To cancel
- * it does not take back a change that was begun. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `servers_json`: as JSON, with or without a `mcpServers` around them. `out`: the report, `{v,
- * servers: {name: {action, error?}}, findings?}`, with the members that no rule knows as `[{kind,
- * server, path, nearest?}]`. Free it with `trunkline_buf_free`.
- *
- * Errors: `INVALID_CONFIG` when it is no object of servers (a server that is wrong spoils itself
- * alone, in the report), `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_pool_reconcile(trunkline_pool *pool,
-                                          trunkline_str servers_json,
-                                          trunkline_buf **out,
-                                          trunkline_error **err);
-
-/**
- * `trunkline_pool_reconcile` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_reconcile_start(trunkline_pool *pool,
                                                 trunkline_str servers_json,
                                                 trunkline_done_fn done,
                                                 void *user_data,
                                                 trunkline_destroy_fn destroy,
-                                                uint64_t *out_op,
+                                                trunkline_op *out_op,
                                                 trunkline_error **err);
 
 /**
- * `trunkline_pool_reconcile` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_load` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_reconcile_enqueue(trunkline_pool *pool,
-                                                  trunkline_str servers_json,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  uint64_t *out_op,
-                                                  trunkline_error **err);
-
-/**
- * Reads a settings file into the source that its place implies, and waits until that is done.
- * Inside of the workspace that is `workspace`, or `project` for its `.mcp.json`; outside, what the
- * file is known as (`trunkline_detect`), else `user`. Servers of the project and the workspace
- * wait for approval (`trunkline_pool_approve`). To cancel it takes nothing back that was begun.
- * Blocks: `WRONG_THREAD` inside a callback.
- *
- * `path`: absolute, or relative to the process's folder. `options_json`: an object with any of
- * `watch`, `source` and `format`, as `docs/reference/options.md` has them; empty for all defaults.
- * `out`: the report, `{v, source, servers: {name: {action, source?, reason?, error?}}, findings}`.
- * `findings` says what of the text is without effect: `[{kind, path, line, column, server?,
- * what?}]`. Free it with `trunkline_buf_free`.
- *
- * Errors: `INVALID_CONFIG` (with `detail.source`, and `detail.line` where the text does not parse)
- * when the file cannot be read, with nothing changed, `UNKNOWN_OPTION`, `INVALID_ARGUMENT`,
- * `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
- */
-trunkline_status trunkline_pool_load(trunkline_pool *pool,
-                                     trunkline_str path,
-                                     trunkline_str options_json,
-                                     trunkline_buf **out,
-                                     trunkline_error **err);
-
-/**
- * `trunkline_pool_load` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_load_start(trunkline_pool *pool,
                                            trunkline_str path,
                                            trunkline_str options_json,
                                            trunkline_done_fn done,
                                            void *user_data,
                                            trunkline_destroy_fn destroy,
-                                           uint64_t *out_op,
+                                           trunkline_op *out_op,
                                            trunkline_error **err);
 
 /**
- * `trunkline_pool_load` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
- * `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_set_trusted` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_load_enqueue(trunkline_pool *pool,
-                                             trunkline_str path,
-                                             trunkline_str options_json,
-                                             trunkline_queue *queue,
-                                             uint64_t tag,
-                                             uint64_t *out_op,
-                                             trunkline_error **err);
-
-/**
- * Replaces a source whole by settings, in any form that settings files have, or removes it. What
- * is new starts in the sessions that want it, what is gone is released, what is equal is not
- * touched. Variables are expanded, and servers of `project` and `workspace` wait for approval. It
- * asks nobody and returns as soon as that is under way. What is new is looked up in the calling
- * thread, which so waits for the file system: its programs, its files of variables and, the first
- * time, the file of approvals.
- *
- * `source`: a scope (`user`, `project`, `workspace`, `managed`, `session`, `launch` or
- * `extension`), or one with a name after a colon, such as `extension:git`. `settings`: as a
- * settings file; empty removes the source. `out`: the report of `trunkline_pool_load`. Free it
- * with `trunkline_buf_free`.
- *
- * Errors: `INVALID_CONFIG` for settings that cannot be read, with `detail.line`,
- * `INVALID_ARGUMENT` (`runtime` has functions of its own), `CLOSING`, `CLOSED`, `FORKED`.
- */
-trunkline_status trunkline_pool_set_source(trunkline_pool *pool,
-                                           trunkline_str source,
-                                           trunkline_str settings,
-                                           trunkline_buf **out,
-                                           trunkline_error **err);
-
-/**
- * Switches a source off, so that it is as if it were empty, or on again. Returns at once, as
- * `trunkline_pool_set_source`.
- *
- * `source`: as of `trunkline_pool_set_source`; a scope alone stands for all of its sources, those
- * that come later included. `on`: 0 or 1. `out`: the report of `trunkline_pool_load` without
- * `findings`. Free it with `trunkline_buf_free`.
- *
- * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
- */
-trunkline_status trunkline_pool_switch_source(trunkline_pool *pool,
-                                              trunkline_str source,
-                                              uint32_t on,
-                                              trunkline_buf **out,
-                                              trunkline_error **err);
-
-/**
- * Adds a server to the run-time source, which beats every other, or replaces it there. Its values
- * are taken as they are. Returns at once, as `trunkline_pool_set_source`.
- *
- * `config_json`: as JSON, what the settings of one server have (`{"command": ...}`). `out`: `{v,
- * server, result, reason?, findings?}` with the result `added`, `replaced`, `unchanged` or
- * `refused`, which starts when what refuses it is gone, and with the members that no rule knows,
- * as `[{kind, server, path, nearest?}]`. Free it with `trunkline_buf_free`.
- *
- * Errors: `INVALID_CONFIG`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
- */
-trunkline_status trunkline_pool_add_server(trunkline_pool *pool,
-                                           trunkline_str server,
-                                           trunkline_str config_json,
-                                           trunkline_buf **out,
-                                           trunkline_error **err);
-
-/**
- * Takes a server out of the run-time source; what another source says of that name counts again.
- * Returns at once.
- *
- * `out`: `{v, server, result}` with the result `removed` or `not_present`. Free it with
- * `trunkline_buf_free`.
- *
- * Errors: `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `FORKED`.
- */
-trunkline_status trunkline_pool_remove_server(trunkline_pool *pool,
-                                              trunkline_str server,
-                                              trunkline_buf **out,
-                                              trunkline_error **err);
-
-/**
- * Says whether the workspace is trusted. What needs trust and has it no more ends at once; what
- * has it again is looked at anew, and starts or waits for approval. Files that were not read
- * without trust are read first. Of several calls the last that was made holds, whichever of their
- * files take how long. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD`
- * inside a callback.
- *
- * `trusted`: 0 or 1. `out`: the report of `trunkline_pool_approve`. Free it with
- * `trunkline_buf_free`.
- *
- * Errors: `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_pool_set_trusted(trunkline_pool *pool,
-                                            uint32_t trusted,
-                                            trunkline_buf **out,
-                                            trunkline_error **err);
-
-/**
- * `trunkline_pool_set_trusted` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_set_trusted_start(trunkline_pool *pool,
                                                   uint32_t trusted,
                                                   trunkline_done_fn done,
                                                   void *user_data,
                                                   trunkline_destroy_fn destroy,
-                                                  uint64_t *out_op,
+                                                  trunkline_op *out_op,
                                                   trunkline_error **err);
 
 /**
- * `trunkline_pool_set_trusted` without waiting: its end comes out of `queue`, with `tag`.
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_reload` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_set_trusted_enqueue(trunkline_pool *pool,
-                                                    uint32_t trusted,
-                                                    trunkline_queue *queue,
-                                                    uint64_t tag,
-                                                    uint64_t *out_op,
-                                                    trunkline_error **err);
-
-/**
- * Reads every loaded file again, looks everything up anew (variables, programs, decisions about
- * servers, what the host gave no answer to), and waits until that is done. A file that cannot be
- * read keeps what it had. Files of sources that need trust are not read in a workspace that is not
- * trusted. What becomes of a server that is `waiting` is told by the event `reconciled` that
- * follows. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a
- * callback.
- *
- * `options_json`: an object with any of `reconnect`, as `docs/reference/options.md` has it; empty
- * for all defaults. `out`: `{v, servers, errors: [{source, error}], findings, reconnected?}`.
- * `findings` are those of every file that was read, as of `trunkline_pool_load`, each with its
- * `source`. `reconnected` is there when that was asked for: by server the rows of
- * `trunkline_pool_restart`, or one with an `error` where it could not be begun. Free it with
- * `trunkline_buf_free`.
- *
- * Errors: `UNKNOWN_OPTION`, `INVALID_ARGUMENT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
- */
-trunkline_status trunkline_pool_reload(trunkline_pool *pool,
-                                       trunkline_str options_json,
-                                       trunkline_buf **out,
-                                       trunkline_error **err);
-
-/**
- * `trunkline_pool_reload` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_reload_start(trunkline_pool *pool,
                                              trunkline_str options_json,
                                              trunkline_done_fn done,
                                              void *user_data,
                                              trunkline_destroy_fn destroy,
-                                             uint64_t *out_op,
+                                             trunkline_op *out_op,
                                              trunkline_error **err);
 
 /**
- * `trunkline_pool_reload` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_approvals` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_reload_enqueue(trunkline_pool *pool,
-                                               trunkline_str options_json,
-                                               trunkline_queue *queue,
-                                               uint64_t tag,
-                                               uint64_t *out_op,
-                                               trunkline_error **err);
-
-/**
- * Tells what waits for approval and what was decided for this workspace. Decisions that another
- * process took meanwhile are read, and followed. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `out`: `{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`. A request says what
- * would run, with `server` and `hash`. Show `escaped` to decision makers, as it is; `exact` and
- * the file of `origin` hold what the settings hold, control characters and all, and are not for a
- * terminal. Free it with `trunkline_buf_free`.
- *
- * Errors: `STORE` when the decisions cannot be read, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
- * `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_pool_approvals(trunkline_pool *pool,
-                                          trunkline_buf **out,
-                                          trunkline_error **err);
-
-/**
- * `trunkline_pool_approvals` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_approvals_start(trunkline_pool *pool,
                                                 trunkline_done_fn done,
                                                 void *user_data,
                                                 trunkline_destroy_fn destroy,
-                                                uint64_t *out_op,
+                                                trunkline_op *out_op,
                                                 trunkline_error **err);
 
 /**
- * `trunkline_pool_approvals` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_approve` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_approvals_enqueue(trunkline_pool *pool,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  uint64_t *out_op,
-                                                  trunkline_error **err);
-
-/**
- * Lets the configuration run whose request with that hash was shown, once that is kept; it starts
- * in the sessions that want it. A rejection by another host that was not seen here stays in force,
- * which the report tells. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD`
- * inside a callback.
- *
- * `hash`: of the request, so that what is decided is what was shown. `out`: the report, `{v,
- * servers: {name: {action, source?, reason?, error?}}}`. Free it with `trunkline_buf_free`.
- *
- * Errors: `STALE_APPROVAL` when the configuration is another by now, `STORE` when it cannot be
- * kept, and is not in force then, `INVALID_ARGUMENT` (also for a server that needs no approval, or
- * a text that is no hash), `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
- */
-trunkline_status trunkline_pool_approve(trunkline_pool *pool,
-                                        trunkline_str server,
-                                        trunkline_str hash,
-                                        trunkline_buf **out,
-                                        trunkline_error **err);
-
-/**
- * `trunkline_pool_approve` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_approve_start(trunkline_pool *pool,
                                               trunkline_str server,
                                               trunkline_str hash,
                                               trunkline_done_fn done,
                                               void *user_data,
                                               trunkline_destroy_fn destroy,
-                                              uint64_t *out_op,
+                                              trunkline_op *out_op,
                                               trunkline_error **err);
 
 /**
- * `trunkline_pool_approve` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_reject` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_approve_enqueue(trunkline_pool *pool,
-                                                trunkline_str server,
-                                                trunkline_str hash,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                uint64_t *out_op,
-                                                trunkline_error **err);
-
-/**
- * Keeps the configuration with that hash from running, and ends it if it runs; nobody is asked
- * about it again. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a
- * callback.
- *
- * `hash`: of the request, so that what is decided is what was shown. `out`: the report of
- * `trunkline_pool_approve`. Free it with `trunkline_buf_free`.
- *
- * Errors: those of `trunkline_pool_approve`.
- */
-trunkline_status trunkline_pool_reject(trunkline_pool *pool,
-                                       trunkline_str server,
-                                       trunkline_str hash,
-                                       trunkline_buf **out,
-                                       trunkline_error **err);
-
-/**
- * `trunkline_pool_reject` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_reject_start(trunkline_pool *pool,
                                              trunkline_str server,
                                              trunkline_str hash,
                                              trunkline_done_fn done,
                                              void *user_data,
                                              trunkline_destroy_fn destroy,
-                                             uint64_t *out_op,
+                                             trunkline_op *out_op,
                                              trunkline_error **err);
 
 /**
- * `trunkline_pool_reject` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_forget` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_reject_enqueue(trunkline_pool *pool,
-                                               trunkline_str server,
-                                               trunkline_str hash,
-                                               trunkline_queue *queue,
-                                               uint64_t tag,
-                                               uint64_t *out_op,
-                                               trunkline_error **err);
-
-/**
- * Forgets every decision about a server of this workspace, so that it waits for approval again. To
- * cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `out`: `{v, forgotten, servers}`; `forgotten` counts the decisions. Free it with
- * `trunkline_buf_free`.
- *
- * Errors: `STORE` when that cannot be kept, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
- * `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_pool_forget(trunkline_pool *pool,
-                                       trunkline_str server,
-                                       trunkline_buf **out,
-                                       trunkline_error **err);
-
-/**
- * `trunkline_pool_forget` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_forget_start(trunkline_pool *pool,
                                              trunkline_str server,
                                              trunkline_done_fn done,
                                              void *user_data,
                                              trunkline_destroy_fn destroy,
-                                             uint64_t *out_op,
+                                             trunkline_op *out_op,
                                              trunkline_error **err);
 
 /**
- * `trunkline_pool_forget` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_settled` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_forget_enqueue(trunkline_pool *pool,
-                                               trunkline_str server,
-                                               trunkline_queue *queue,
-                                               uint64_t tag,
-                                               uint64_t *out_op,
-                                               trunkline_error **err);
-
-/**
- * Waits until nothing that configuration caused is under way, neither a question to the host nor a
- * connect, and tells how every server that a source names stands. Blocks: `WRONG_THREAD` inside a
- * callback.
- *
- * `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for as long as it takes: handlers have their
- * time, connects theirs from their turn on, and a file system that does not answer none. `out`:
- * `{v, servers: {name: {state, source, reason?, error?, file?}}}` with the state `ready`,
- * `failed`, `refused`, `waiting` or `off`. Free it with `trunkline_buf_free`.
- *
- * Errors: `TIMEOUT` (with `detail.servers`), `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_pool_settled(trunkline_pool *pool,
-                                        uint64_t timeout_ms,
-                                        trunkline_buf **out,
-                                        trunkline_error **err);
-
-/**
- * `trunkline_pool_settled` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_settled_start(trunkline_pool *pool,
                                               uint64_t timeout_ms,
                                               trunkline_done_fn done,
                                               void *user_data,
                                               trunkline_destroy_fn destroy,
-                                              uint64_t *out_op,
+                                              trunkline_op *out_op,
                                               trunkline_error **err);
 
 /**
- * `trunkline_pool_settled` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_sign_in` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_settled_enqueue(trunkline_pool *pool,
-                                                uint64_t timeout_ms,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                uint64_t *out_op,
-                                                trunkline_error **err);
-
-/**
- * Begins to sign in to a remote server, and waits for the address that a person has to visit. What
- * they are redirected to goes to `trunkline_pool_finish_sign_in`. A sign-in to the same server
- * that is under way is over with it. The library opens no browser and listens on no port. What the
- * server's own `oauth` says goes before the options. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `options_json`: an object with any of `redirect_uri`, `client_metadata_url` and `client_name`,
- * as `docs/reference/options.md` has them; empty for all defaults. `out`: `{v, server, url,
- * expires_in_ms}`. Free it with `trunkline_buf_free`.
- *
- * Errors: `PROTOCOL` when the server or an authorization server breaks a rule (`detail.refused`),
- * `AUTH_REQUIRED` when there is nothing to sign in to, `CONNECT_FAILED`, `TIMEOUT`, `LIMIT`,
- * `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `UNKNOWN_OPTION`, `INVALID_ARGUMENT` (also for a
- * server that the pool does not know, or without a redirect).
- */
-trunkline_status trunkline_pool_sign_in(trunkline_pool *pool,
-                                        trunkline_str server,
-                                        trunkline_str options_json,
-                                        trunkline_buf **out,
-                                        trunkline_error **err);
-
-/**
- * `trunkline_pool_sign_in` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_sign_in_start(trunkline_pool *pool,
                                               trunkline_str server,
                                               trunkline_str options_json,
                                               trunkline_done_fn done,
                                               void *user_data,
                                               trunkline_destroy_fn destroy,
-                                              uint64_t *out_op,
+                                              trunkline_op *out_op,
                                               trunkline_error **err);
 
 /**
- * `trunkline_pool_sign_in` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_finish_sign_in` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_sign_in_enqueue(trunkline_pool *pool,
-                                                trunkline_str server,
-                                                trunkline_str options_json,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                uint64_t *out_op,
-                                                trunkline_error **err);
-
-/**
- * Ends a sign-in with the whole address that the person was redirected to, and waits for the
- * token. The server is then connected to for those who hold or want it. Blocks: `WRONG_THREAD`
- * inside a callback.
- *
- * `out`: `{v, server}`, and with a file of `tokens` `stored` and, where that is false, `error`.
- * Free it with `trunkline_buf_free`.
- *
- * Errors: `PROTOCOL` (`detail.refused`), `AUTH_REQUIRED` when the person or the authorization
- * server refused, `CONNECT_FAILED`, `TIMEOUT`, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`,
- * `FORKED`, `INVALID_ARGUMENT` (also when it belongs to no sign-in that is under way).
- */
-trunkline_status trunkline_pool_finish_sign_in(trunkline_pool *pool,
-                                               trunkline_str redirect_url,
-                                               trunkline_buf **out,
-                                               trunkline_error **err);
-
-/**
- * `trunkline_pool_finish_sign_in` without waiting: `done` is called once it ended, on a thread of
- * the library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_finish_sign_in_start(trunkline_pool *pool,
                                                      trunkline_str redirect_url,
                                                      trunkline_done_fn done,
                                                      void *user_data,
                                                      trunkline_destroy_fn destroy,
-                                                     uint64_t *out_op,
+                                                     trunkline_op *out_op,
                                                      trunkline_error **err);
 
 /**
- * `trunkline_pool_finish_sign_in` without waiting: its end comes out of `queue`, with `tag`.
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_pool_sign_out` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_finish_sign_in_enqueue(trunkline_pool *pool,
-                                                       trunkline_str redirect_url,
-                                                       trunkline_queue *queue,
-                                                       uint64_t tag,
-                                                       uint64_t *out_op,
-                                                       trunkline_error **err);
-
-/**
- * Forgets what was signed in for a server, and a sign-in that is under way. Blocks: `WRONG_THREAD`
- * inside a callback.
- *
- * `out`: `{v, server, signed_out}`. Free it with `trunkline_buf_free`.
- *
- * Errors: `STORE` when it is forgotten here and still in the file of `tokens`, `CLOSING`,
- * `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT` (also for a server that the pool does not
- * know).
- */
-trunkline_status trunkline_pool_sign_out(trunkline_pool *pool,
-                                         trunkline_str server,
-                                         trunkline_buf **out,
-                                         trunkline_error **err);
-
-/**
- * `trunkline_pool_sign_out` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_sign_out_start(trunkline_pool *pool,
                                                trunkline_str server,
                                                trunkline_done_fn done,
                                                void *user_data,
                                                trunkline_destroy_fn destroy,
-                                               uint64_t *out_op,
+                                               trunkline_op *out_op,
                                                trunkline_error **err);
 
 /**
- * `trunkline_pool_sign_out` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_session_acquire` whose end `done` is called with.
  */
-trunkline_status trunkline_pool_sign_out_enqueue(trunkline_pool *pool,
-                                                 trunkline_str server,
-                                                 trunkline_queue *queue,
-                                                 uint64_t tag,
-                                                 uint64_t *out_op,
-                                                 trunkline_error **err);
-
-/**
- * Makes a queue. Returns at once.
- *
- * `out`: the queue; free it with `trunkline_queue_free`.
- *
- * Errors: `INVALID_ARGUMENT`; `LIMIT` when the process has no descriptor left.
- */
-trunkline_status trunkline_queue_new(trunkline_queue **out, trunkline_error **err);
-
-/**
- * The descriptor to poll for reading: readable while items wait, as soon as all are there that
- * arrived together. It is the queue's own; do not read, write or close it. -1 of NULL, in a
- * forked child, and on Windows, where no descriptor can be polled: drain it in turns of your loop.
- */
-int32_t trunkline_queue_fd(const trunkline_queue *queue);
-
-/**
- * Takes up to `capacity` items out of the queue, oldest first, without waiting.
- *
- * Items of operations and of subscriptions on one queue come in the order in which they happened:
- * the progress of a call before its end. When `capacity` items came, there may be more, and the
- * descriptor stays readable.
- *
- * `items`: an array of at least `capacity`; the caller owns what the items hold (see
- * `trunkline_item_clear`). `out_count`: how many were written, possibly 0.
- *
- * Errors: `INVALID_ARGUMENT`, `FORKED`.
- */
-trunkline_status trunkline_queue_drain(trunkline_queue *queue,
-                                       trunkline_item *items,
-                                       size_t capacity,
-                                       size_t *out_count,
-                                       trunkline_error **err);
-
-/**
- * Frees the `buf` and the `error` of an item and sets both to NULL. A lease in `handle` is not
- * released. NULL is fine.
- */
-void trunkline_item_clear(trunkline_item *item);
-
-/**
- * Frees a queue with whatever waits in it, and ends the subscriptions whose events come out of it.
- * Operations that were to end in it go on, and their results are dropped (a lease is released). No
- * other thread may be using the queue. NULL is fine. In a forked child the parent's queue is left
- * alone.
- */
-void trunkline_queue_free(trunkline_queue *queue);
-
-/**
- * Answers a request of a server. Any thread may, also inside the function that was told of the
- * request.
- *
- * `request`: the number that the host was told. `result_json`: the result, a JSON object; anything
- * else is a failure of the handler's to the server.
- *
- * Errors: `BAD_HANDLE` when nobody waits for that answer any more, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_request_answer(trunkline_pool *pool,
-                                          uint64_t request,
-                                          trunkline_str result_json,
-                                          trunkline_error **err);
-
-/**
- * Refuses a request of a server: it gets a JSON-RPC error with this code and message. -1 stands
- * for a user who declines.
- *
- * Errors: those of `trunkline_request_answer`.
- */
-trunkline_status trunkline_request_refuse(trunkline_pool *pool,
-                                          uint64_t request,
-                                          int32_t code,
-                                          trunkline_str message,
-                                          trunkline_error **err);
-
-/**
- * An explicit lease on a server, once it is connected. Every acquire gives a lease of its own.
- * Blocks: `WRONG_THREAD` inside a callback.
- *
- * `config_json`: as JSON, empty for a server that the pool knows; otherwise what the settings of
- * one server have, which is first put into the session's own source. `options_json`: an object
- * with any of `timeout_ms`, `origin` and `log_level`, as `docs/reference/options.md` has them;
- * empty for all defaults. `out`: the lease; `trunkline_lease_release` gives it up.
- *
- * Errors: `INVALID_CONFIG`, `NOT_ADMITTED`, `SPAWN_FAILED`, `CONNECT_FAILED`, `EXITED`,
- * `PROTOCOL`, `TIMEOUT`, `LIMIT`, `CRASH_LOOP`, `CANCELLED`, `CLOSING`, `CLOSED`, `BAD_HANDLE`,
- * `UNKNOWN_OPTION`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_acquire(trunkline_pool *pool,
-                                           uint64_t session,
-                                           trunkline_str server,
-                                           trunkline_str config_json,
-                                           trunkline_str options_json,
-                                           uint64_t *out,
-                                           trunkline_error **err);
-
-/**
- * `trunkline_session_acquire` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_session_acquire_start(trunkline_pool *pool,
-                                                 uint64_t session,
+                                                 trunkline_session session,
                                                  trunkline_str server,
                                                  trunkline_str config_json,
                                                  trunkline_str options_json,
                                                  trunkline_done_fn done,
                                                  void *user_data,
                                                  trunkline_destroy_fn destroy,
-                                                 uint64_t *out_op,
+                                                 trunkline_op *out_op,
                                                  trunkline_error **err);
 
 /**
- * `trunkline_session_acquire` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_session_started` whose end `done` is called with.
  */
-trunkline_status trunkline_session_acquire_enqueue(trunkline_pool *pool,
-                                                   uint64_t session,
-                                                   trunkline_str server,
-                                                   trunkline_str config_json,
-                                                   trunkline_str options_json,
-                                                   trunkline_queue *queue,
-                                                   uint64_t tag,
-                                                   uint64_t *out_op,
-                                                   trunkline_error **err);
-
-/**
- * Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
- * `start_gate_ms` have passed since the session was opened, whichever is first. Tells how each of
- * them stands. A server that is slow or fails is no error; events tell what comes later. Blocks:
- * `WRONG_THREAD` inside a callback.
- *
- * `out`: `{v, servers: {name: {state, deferred?, error?}}}` with the state `ready`, `failed`,
- * `waiting` or `asleep`; `deferred` is there while it waits or sleeps, and counts the tools that
- * are listed of what is kept. Free it with `trunkline_buf_free`.
- *
- * Errors: `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_started(trunkline_pool *pool,
-                                           uint64_t session,
-                                           trunkline_buf **out,
-                                           trunkline_error **err);
-
-/**
- * `trunkline_session_started` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_session_started_start(trunkline_pool *pool,
-                                                 uint64_t session,
+                                                 trunkline_session session,
                                                  trunkline_done_fn done,
                                                  void *user_data,
                                                  trunkline_destroy_fn destroy,
-                                                 uint64_t *out_op,
+                                                 trunkline_op *out_op,
                                                  trunkline_error **err);
 
 /**
- * `trunkline_session_started` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_session_ready` whose end `done` is called with.
  */
-trunkline_status trunkline_session_started_enqueue(trunkline_pool *pool,
-                                                   uint64_t session,
-                                                   trunkline_queue *queue,
-                                                   uint64_t tag,
-                                                   uint64_t *out_op,
-                                                   trunkline_error **err);
-
-/**
- * Waits until every server that the session wants is ready, has failed or sleeps. One that sleeps
- * is listed and runs for calls only; its last start may have failed, which
- * `trunkline_session_started` says. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `server`: empty waits for all servers: it retries none, and a failed server is no error; the
- * status, `trunkline_session_started` and the log have it. Otherwise it waits for that server
- * alone, and retries it once if it failed; its failure is the error. `timeout_ms`: in
- * milliseconds; `TRUNKLINE_DEFAULT` for no limit but those of the connects.
- *
- * Errors: those of `trunkline_session_acquire`, `TIMEOUT`, `CANCELLED`, `CLOSED`, `BAD_HANDLE`,
- * `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_ready(trunkline_pool *pool,
-                                         uint64_t session,
-                                         trunkline_str server,
-                                         uint64_t timeout_ms,
-                                         trunkline_error **err);
-
-/**
- * `trunkline_session_ready` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_session_ready_start(trunkline_pool *pool,
-                                               uint64_t session,
+                                               trunkline_session session,
                                                trunkline_str server,
                                                uint64_t timeout_ms,
                                                trunkline_done_fn done,
                                                void *user_data,
                                                trunkline_destroy_fn destroy,
-                                               uint64_t *out_op,
+                                               trunkline_op *out_op,
                                                trunkline_error **err);
 
 /**
- * `trunkline_session_ready` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_session_refresh` whose end `done` is called with.
  */
-trunkline_status trunkline_session_ready_enqueue(trunkline_pool *pool,
-                                                 uint64_t session,
-                                                 trunkline_str server,
-                                                 uint64_t timeout_ms,
-                                                 trunkline_queue *queue,
-                                                 uint64_t tag,
-                                                 uint64_t *out_op,
-                                                 trunkline_error **err);
-
-/**
- * Has the lists of a server read anew, for servers that announce nothing, and waits until what
- * came of it is in force. The server is acquired for that: one that sleeps, or is on its way back,
- * is connected to first. A list that fails alone keeps its last state, and a `warning` says so.
- * Blocks: `WRONG_THREAD` inside a callback.
- *
- * Errors: those of `trunkline_session_acquire`, `UNAVAILABLE` when the connection was lost
- * meanwhile, or why no list could be had, `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`,
- * `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_refresh(trunkline_pool *pool,
-                                           uint64_t session,
-                                           trunkline_str server,
-                                           trunkline_error **err);
-
-/**
- * `trunkline_session_refresh` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_session_refresh_start(trunkline_pool *pool,
-                                                 uint64_t session,
+                                                 trunkline_session session,
                                                  trunkline_str server,
                                                  trunkline_done_fn done,
                                                  void *user_data,
                                                  trunkline_destroy_fn destroy,
-                                                 uint64_t *out_op,
+                                                 trunkline_op *out_op,
                                                  trunkline_error **err);
 
 /**
- * `trunkline_session_refresh` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_session_listed` whose end `done` is called with.
  */
-trunkline_status trunkline_session_refresh_enqueue(trunkline_pool *pool,
-                                                   uint64_t session,
-                                                   trunkline_str server,
-                                                   trunkline_queue *queue,
-                                                   uint64_t tag,
-                                                   uint64_t *out_op,
-                                                   trunkline_error **err);
-
-/**
- * Waits until no list of the session's servers is being read or has to be, at most 5 s. A server
- * that announced another list before a result is heard to the end: the session's lists have it
- * then. Most often it does not wait. Blocks: `WRONG_THREAD` inside a callback.
- *
- * `server`: empty for all; otherwise this one alone.
- *
- * Errors: `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_listed(trunkline_pool *pool,
-                                          uint64_t session,
-                                          trunkline_str server,
-                                          trunkline_error **err);
-
-/**
- * `trunkline_session_listed` without waiting: `done` is called once it ended, on a thread of the
- * library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_session_listed_start(trunkline_pool *pool,
-                                                uint64_t session,
+                                                trunkline_session session,
                                                 trunkline_str server,
                                                 trunkline_done_fn done,
                                                 void *user_data,
                                                 trunkline_destroy_fn destroy,
-                                                uint64_t *out_op,
+                                                trunkline_op *out_op,
                                                 trunkline_error **err);
 
 /**
- * `trunkline_session_listed` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
- * what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_session_call_tool` whose end `done` is called with.
  */
-trunkline_status trunkline_session_listed_enqueue(trunkline_pool *pool,
-                                                  uint64_t session,
-                                                  trunkline_str server,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  uint64_t *out_op,
-                                                  trunkline_error **err);
-
-/**
- * What a server that the session holds said of itself, as `trunkline_lease_introduction` has it.
- *
- * `out`: what `trunkline_lease_introduction` gives; `null` stands for nothing. Free it with
- * `trunkline_buf_free`.
- *
- * Errors: `NOT_ADMITTED` for a server that nobody has configured, `CLOSED`, `BAD_HANDLE`,
- * `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_introduction(trunkline_pool *pool,
-                                                uint64_t session,
-                                                trunkline_str server,
-                                                trunkline_buf **out,
-                                                trunkline_error **err);
-
-/**
- * The tools of the session's view. A first list is sorted by exposed name; after that, tools that
- * were listed keep their places within the session, and new ones come after them.
- * `trunkline_buf_revision` says the number of the list.
- *
- * `out`: a list of `{name, server, own_name, trust, always_load, deferred, definition}`, the
- * definitions as the servers sent them; it has a number, its revision. Free it with
- * `trunkline_buf_free`.
- *
- * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_tools(trunkline_pool *pool,
-                                         uint64_t session,
-                                         trunkline_buf **out,
-                                         trunkline_error **err);
-
-/**
- * The tools of the session's view in the shape in which a model API takes them, in the order and
- * with the number of `trunkline_session_tools`. Schemas are as the servers sent them, but for what
- * the API refuses. An argument whose name it refuses has another: calls with the option `shape`
- * give it back its own.
- *
- * `shape`: `mcp`, `openai` (Chat Completions), `openai_responses`, `anthropic`, `gemini` or `any`
- * (definitions whose schemas each of them takes). `out`: a list of tools. Free it with
- * `trunkline_buf_free`.
- *
- * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT` (`detail.path` is `shape`).
- */
-trunkline_status trunkline_session_tools_for(trunkline_pool *pool,
-                                             uint64_t session,
-                                             trunkline_str shape,
-                                             trunkline_buf **out,
-                                             trunkline_error **err);
-
-/**
- * The prompts of the session's view, as of `trunkline_session_tools`.
- *
- * `out`: what `trunkline_session_tools` gives. Free it with `trunkline_buf_free`.
- *
- * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_prompts(trunkline_pool *pool,
-                                           uint64_t session,
-                                           trunkline_buf **out,
-                                           trunkline_error **err);
-
-/**
- * The resources of the session's view, as of `trunkline_session_tools`; names are URIs.
- *
- * `out`: what `trunkline_session_tools` gives. Free it with `trunkline_buf_free`.
- *
- * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_resources(trunkline_pool *pool,
-                                             uint64_t session,
-                                             trunkline_buf **out,
-                                             trunkline_error **err);
-
-/**
- * The resource templates of the session's view, as of `trunkline_session_tools`; names are URI
- * templates.
- *
- * `out`: what `trunkline_session_tools` gives. Free it with `trunkline_buf_free`.
- *
- * Errors: `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_resource_templates(trunkline_pool *pool,
-                                                      uint64_t session,
-                                                      trunkline_buf **out,
-                                                      trunkline_error **err);
-
-/**
- * Changes what a session sees and wants, at once and without touching a connection. Each option
- * replaces what was; what is absent stays. Events tell what is different; equal options change
- * nothing. Other `roots` are told to the servers of its own connections, whose lists are then
- * asked for again; they are looked at on this thread, which a file system may keep waiting.
- *
- * `options_json`: an object with any of `servers`, `include`, `exclude`, `trust`, `always_load`
- * and `roots`, as `docs/reference/options.md` has them; empty for all defaults.
- *
- * Errors: `UNKNOWN_OPTION`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_configure(trunkline_pool *pool,
-                                             uint64_t session,
-                                             trunkline_str options_json,
-                                             trunkline_error **err);
-
-/**
- * Why a server, or a tool by its exposed name, is there for this session or is not, as
- * `trunkline_pool_explain` tells it: with its own servers, and with what it holds, switches off
- * and filters.
- *
- * `out`: what `trunkline_pool_explain` gives. Free it with `trunkline_buf_free`.
- *
- * Errors: `INVALID_ARGUMENT`, `CLOSED`, `BAD_HANDLE`, `FORKED`.
- */
-trunkline_status trunkline_session_explain(trunkline_pool *pool,
-                                           uint64_t session,
-                                           trunkline_str name,
-                                           trunkline_buf **out,
-                                           trunkline_error **err);
-
-/**
- * Takes a server away from this session alone: its tools, prompts and resources go, its calls are
- * refused with the reason `disabled`, and the session holds it no longer. Calls under way finish.
- * Its leases stay, of no use until `trunkline_session_enable`. Repeating it does nothing.
- *
- * Errors: `NOT_ADMITTED`, `INVALID_CONFIG`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_disable(trunkline_pool *pool,
-                                           uint64_t session,
-                                           trunkline_str server,
-                                           trunkline_error **err);
-
-/**
- * Undoes `trunkline_session_disable`: the server is acquired again for whatever held it, in the
- * background, and `tools_changed` tells when it is back. Repeating it does nothing.
- *
- * Errors: `NOT_ADMITTED`, `INVALID_CONFIG`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_session_enable(trunkline_pool *pool,
-                                          uint64_t session,
-                                          trunkline_str server,
-                                          trunkline_error **err);
-
-/**
- * Calls a tool of the session's view by its exposed name (`mcp__server__tool`). Blocks:
- * `WRONG_THREAD` inside a callback.
- *
- * `arguments_json`: as JSON, as of `trunkline_lease_call_tool`. `options`: NULL for all defaults.
- * `out`: what `trunkline_lease_call_tool` gives. Free it with `trunkline_buf_free`.
- *
- * Errors: those of `trunkline_lease_call_tool`.
- */
-trunkline_status trunkline_session_call_tool(trunkline_pool *pool,
-                                             uint64_t session,
-                                             trunkline_str tool,
-                                             trunkline_str arguments_json,
-                                             const trunkline_call_options *options,
-                                             trunkline_buf **out,
-                                             trunkline_error **err);
-
-/**
- * `trunkline_session_call_tool` without waiting: `done` is called once it ended, on a thread of
- * the library.
- *
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
- * when this fails.
- */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_session_call_tool_start(trunkline_pool *pool,
-                                                   uint64_t session,
+                                                   trunkline_session session,
                                                    trunkline_str tool,
                                                    trunkline_str arguments_json,
                                                    const trunkline_call_options *options,
                                                    trunkline_done_fn done,
                                                    void *user_data,
                                                    trunkline_destroy_fn destroy,
-                                                   uint64_t *out_op,
+                                                   trunkline_op *out_op,
                                                    trunkline_error **err);
 
 /**
- * `trunkline_session_call_tool` without waiting: its end comes out of `queue`, with `tag`.
- * `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+ * `trunkline_lease_call_tool` whose end comes out of `queue`, with `tag`.
  */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_call_tool_enqueue(trunkline_pool *pool,
+                                                   trunkline_lease lease,
+                                                   trunkline_str tool,
+                                                   trunkline_str arguments_json,
+                                                   const trunkline_call_options *options,
+                                                   trunkline_queue *queue,
+                                                   uint64_t tag,
+                                                   trunkline_op *out_op,
+                                                   trunkline_error **err);
+
+/**
+ * `trunkline_lease_request` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_request_enqueue(trunkline_pool *pool,
+                                                 trunkline_lease lease,
+                                                 trunkline_str method,
+                                                 trunkline_str params_json,
+                                                 const trunkline_call_options *options,
+                                                 trunkline_queue *queue,
+                                                 uint64_t tag,
+                                                 trunkline_op *out_op,
+                                                 trunkline_error **err);
+
+/**
+ * `trunkline_lease_subscribe_resource` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_subscribe_resource_enqueue(trunkline_pool *pool,
+                                                            trunkline_lease lease,
+                                                            trunkline_str uri,
+                                                            trunkline_queue *queue,
+                                                            uint64_t tag,
+                                                            trunkline_op *out_op,
+                                                            trunkline_error **err);
+
+/**
+ * `trunkline_lease_unsubscribe_resource` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_unsubscribe_resource_enqueue(trunkline_pool *pool,
+                                                              trunkline_lease lease,
+                                                              trunkline_str uri,
+                                                              trunkline_queue *queue,
+                                                              uint64_t tag,
+                                                              trunkline_op *out_op,
+                                                              trunkline_error **err);
+
+/**
+ * `trunkline_pool_acquire` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_acquire_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                trunkline_str config_json,
+                                                trunkline_str session_id,
+                                                trunkline_str options_json,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                trunkline_op *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_pool_restart` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_restart_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                uint32_t entry_index,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                trunkline_op *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_pool_accept_tool` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_accept_tool_enqueue(trunkline_pool *pool,
+                                                    trunkline_str server,
+                                                    trunkline_str tool,
+                                                    trunkline_str digest,
+                                                    trunkline_queue *queue,
+                                                    uint64_t tag,
+                                                    trunkline_op *out_op,
+                                                    trunkline_error **err);
+
+/**
+ * `trunkline_pool_set_roots` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_set_roots_enqueue(trunkline_pool *pool,
+                                                  trunkline_str roots_json,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  trunkline_op *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * `trunkline_pool_drain_all` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_drain_all_enqueue(trunkline_pool *pool,
+                                                  trunkline_str options_json,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  trunkline_op *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * `trunkline_pool_reconcile` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_reconcile_enqueue(trunkline_pool *pool,
+                                                  trunkline_str servers_json,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  trunkline_op *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * `trunkline_pool_load` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_load_enqueue(trunkline_pool *pool,
+                                             trunkline_str path,
+                                             trunkline_str options_json,
+                                             trunkline_queue *queue,
+                                             uint64_t tag,
+                                             trunkline_op *out_op,
+                                             trunkline_error **err);
+
+/**
+ * `trunkline_pool_set_trusted` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_set_trusted_enqueue(trunkline_pool *pool,
+                                                    uint32_t trusted,
+                                                    trunkline_queue *queue,
+                                                    uint64_t tag,
+                                                    trunkline_op *out_op,
+                                                    trunkline_error **err);
+
+/**
+ * `trunkline_pool_reload` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_reload_enqueue(trunkline_pool *pool,
+                                               trunkline_str options_json,
+                                               trunkline_queue *queue,
+                                               uint64_t tag,
+                                               trunkline_op *out_op,
+                                               trunkline_error **err);
+
+/**
+ * `trunkline_pool_approvals` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_approvals_enqueue(trunkline_pool *pool,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  trunkline_op *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * `trunkline_pool_approve` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_approve_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                trunkline_str hash,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                trunkline_op *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_pool_reject` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_reject_enqueue(trunkline_pool *pool,
+                                               trunkline_str server,
+                                               trunkline_str hash,
+                                               trunkline_queue *queue,
+                                               uint64_t tag,
+                                               trunkline_op *out_op,
+                                               trunkline_error **err);
+
+/**
+ * `trunkline_pool_forget` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_forget_enqueue(trunkline_pool *pool,
+                                               trunkline_str server,
+                                               trunkline_queue *queue,
+                                               uint64_t tag,
+                                               trunkline_op *out_op,
+                                               trunkline_error **err);
+
+/**
+ * `trunkline_pool_settled` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_settled_enqueue(trunkline_pool *pool,
+                                                uint64_t timeout_ms,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                trunkline_op *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_pool_sign_in` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_sign_in_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                trunkline_str options_json,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                trunkline_op *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_pool_finish_sign_in` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_finish_sign_in_enqueue(trunkline_pool *pool,
+                                                       trunkline_str redirect_url,
+                                                       trunkline_queue *queue,
+                                                       uint64_t tag,
+                                                       trunkline_op *out_op,
+                                                       trunkline_error **err);
+
+/**
+ * `trunkline_pool_sign_out` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_sign_out_enqueue(trunkline_pool *pool,
+                                                 trunkline_str server,
+                                                 trunkline_queue *queue,
+                                                 uint64_t tag,
+                                                 trunkline_op *out_op,
+                                                 trunkline_error **err);
+
+/**
+ * `trunkline_session_acquire` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_acquire_enqueue(trunkline_pool *pool,
+                                                   trunkline_session session,
+                                                   trunkline_str server,
+                                                   trunkline_str config_json,
+                                                   trunkline_str options_json,
+                                                   trunkline_queue *queue,
+                                                   uint64_t tag,
+                                                   trunkline_op *out_op,
+                                                   trunkline_error **err);
+
+/**
+ * `trunkline_session_started` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_started_enqueue(trunkline_pool *pool,
+                                                   trunkline_session session,
+                                                   trunkline_queue *queue,
+                                                   uint64_t tag,
+                                                   trunkline_op *out_op,
+                                                   trunkline_error **err);
+
+/**
+ * `trunkline_session_ready` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_ready_enqueue(trunkline_pool *pool,
+                                                 trunkline_session session,
+                                                 trunkline_str server,
+                                                 uint64_t timeout_ms,
+                                                 trunkline_queue *queue,
+                                                 uint64_t tag,
+                                                 trunkline_op *out_op,
+                                                 trunkline_error **err);
+
+/**
+ * `trunkline_session_refresh` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_refresh_enqueue(trunkline_pool *pool,
+                                                   trunkline_session session,
+                                                   trunkline_str server,
+                                                   trunkline_queue *queue,
+                                                   uint64_t tag,
+                                                   trunkline_op *out_op,
+                                                   trunkline_error **err);
+
+/**
+ * `trunkline_session_listed` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_listed_enqueue(trunkline_pool *pool,
+                                                  trunkline_session session,
+                                                  trunkline_str server,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  trunkline_op *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * `trunkline_session_call_tool` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
 trunkline_status trunkline_session_call_tool_enqueue(trunkline_pool *pool,
-                                                     uint64_t session,
+                                                     trunkline_session session,
                                                      trunkline_str tool,
                                                      trunkline_str arguments_json,
                                                      const trunkline_call_options *options,
                                                      trunkline_queue *queue,
                                                      uint64_t tag,
-                                                     uint64_t *out_op,
+                                                     trunkline_op *out_op,
                                                      trunkline_error **err);
-
-/**
- * Subscribes to events of the whole pool, its sessions' included. It ends with the pool; what has
- * ended need not be closed.
- *
- * Each event is given to `callback` on a thread of the subscription's own, in order; at most
- * `limits.event_backlog` wait, and what does not fit is counted in one `TRUNKLINE_EVENT_LAGGED`.
- * `destroy` is called exactly once: after the last event of a pool that was closed, after
- * `trunkline_subscription_close`, or before this returns when it fails.
- *
- * `mask`: the kinds wanted, by `TRUNKLINE_MASK`; `TRUNKLINE_EVERY_EVENT` for all. `out`: the
- * subscription. `out_snapshot`: may be NULL; the state that the events continue, `{v, seq,
- * status}`, to be freed with `trunkline_buf_free`. Both are written before the first callback.
- *
- * Errors: `LIMIT`, `CLOSED`, `FORKED`, `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_pool_subscribe(trunkline_pool *pool,
-                                          uint64_t mask,
-                                          trunkline_event_fn callback,
-                                          void *user_data,
-                                          trunkline_destroy_fn destroy,
-                                          uint64_t *out,
-                                          trunkline_buf **out_snapshot,
-                                          trunkline_error **err);
-
-/**
- * `trunkline_pool_subscribe` with a queue: the events come out of `queue`, with `tag`, and nothing
- * runs on another thread. It ends with the queue too.
- */
-trunkline_status trunkline_pool_subscribe_queue(trunkline_pool *pool,
-                                                uint64_t mask,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                uint64_t *out,
-                                                trunkline_buf **out_snapshot,
-                                                trunkline_error **err);
-
-/**
- * Subscribes to the events of one session, as of `trunkline_pool_subscribe`. It ends with the
- * session.
- */
-trunkline_status trunkline_session_subscribe(trunkline_pool *pool,
-                                             uint64_t session,
-                                             uint64_t mask,
-                                             trunkline_event_fn callback,
-                                             void *user_data,
-                                             trunkline_destroy_fn destroy,
-                                             uint64_t *out,
-                                             trunkline_buf **out_snapshot,
-                                             trunkline_error **err);
-
-/**
- * `trunkline_session_subscribe` with a queue: the events come out of `queue`, with `tag`, and
- * nothing runs on another thread. It ends with the queue too.
- */
-trunkline_status trunkline_session_subscribe_queue(trunkline_pool *pool,
-                                                   uint64_t session,
-                                                   uint64_t mask,
-                                                   trunkline_queue *queue,
-                                                   uint64_t tag,
-                                                   uint64_t *out,
-                                                   trunkline_buf **out_snapshot,
-                                                   trunkline_error **err);
-
-/**
- * Ends a subscription. When it returns, no callback of it is running, none will, and `destroy` has
- * been called; a queue gives no more of its events. One that has ended already, by itself or by
- * this function, is fine too.
- *
- * Waits for a callback that is running. From inside its own callback it returns at once, and that
- * callback is the last one; so it does when the other callback, of this pool or another, is itself
- * waiting, in this function, for the one that this is called from.
- *
- * Errors: `BAD_HANDLE` for what never was a subscription of this pool, `FORKED`,
- * `INVALID_ARGUMENT`.
- */
-trunkline_status trunkline_subscription_close(trunkline_pool *pool,
-                                              uint64_t subscription,
-                                              trunkline_error **err);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -36,7 +36,7 @@ function write_call(declaration,    at, name, result, count, parameters, number,
 }
 
 /^extern "C" \{/ { is_function = 1; next }
-!is_function || /^(\/\*| \*|#|})/ { next }
+!is_function || /^(\/\*| \*|#|}|TRUNKLINE_MUST_USE$)/ { next }
 { declaration = declaration " " trimmed($0) }
 /\);$/ { write_call(declaration); declaration = "" }
 END { printf "static const function functions[] = {\n%s};\n", table }

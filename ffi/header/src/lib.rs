@@ -3,6 +3,9 @@
 //! A crate of its own, since the generator as a dependency of anything else would change that one's
 //! features.
 
+mod reading_order;
+mod sections;
+
 use std::path::{Path, PathBuf};
 
 /// The repository.
@@ -21,10 +24,28 @@ pub fn header_path() -> PathBuf {
 /// # Errors
 /// What the generator says, in words.
 pub fn generate() -> Result<String, String> {
+    reading_order::in_reading_order(&unordered()?)
+}
+
+/// The same, with its functions as the generator has them.
+fn unordered() -> Result<String, String> {
     let ffi = root().join("ffi");
     let config = cbindgen::Config::from_file(ffi.join("header/cbindgen.toml"))?;
     let bindings = cbindgen::Builder::new().with_crate(&ffi).with_config(config).generate();
     let mut text = Vec::new();
     bindings.map_err(|error| error.to_string())?.write(&mut text);
-    String::from_utf8(text).map_err(|error| error.to_string())
+    let text = String::from_utf8(text).map_err(|error| error.to_string())?;
+    Ok(with_version(&text))
+}
+
+/// The version of the workspace, where the header has it.
+fn with_version(text: &str) -> String {
+    [
+        ("@VERSION@", env!("CARGO_PKG_VERSION")),
+        ("@MAJOR@", env!("CARGO_PKG_VERSION_MAJOR")),
+        ("@MINOR@", env!("CARGO_PKG_VERSION_MINOR")),
+        ("@PATCH@", env!("CARGO_PKG_VERSION_PATCH")),
+    ]
+    .into_iter()
+    .fold(text.to_owned(), |text, (mark, value)| text.replace(mark, value))
 }

@@ -19,6 +19,25 @@ pub const TRUNKLINE_EVERY_ENTRY: u32 = u32::MAX;
 /// For subscriptions: every kind of event.
 pub const TRUNKLINE_EVERY_EVENT: u64 = u64::MAX;
 
+/// The number of a session. The types of numbers say in a signature what is meant; a compiler takes
+/// one for another, and the library answers `TRUNKLINE_STATUS_BAD_HANDLE`.
+pub type SessionHandle = u64;
+
+/// The number of a lease.
+pub type LeaseHandle = u64;
+
+/// The number of an operation that was started.
+pub type OpHandle = u64;
+
+/// The number of a subscription.
+pub type SubscriptionHandle = u64;
+
+/// The number of a request of a server, by which it is answered.
+pub type RequestHandle = u64;
+
+/// The number of a connection with a server that the host provides.
+pub type HostConnectionHandle = u64;
+
 /// A piece of UTF-8 text, by pointer and length in bytes; it need not end with a NUL byte.
 ///
 /// Given to a function, it is read (and copied) before the function returns. `{NULL, 0}` is the
@@ -307,20 +326,23 @@ pub enum RequestNews {
 ///
 /// It must not throw. It may answer at once; an answer that takes long is better given later, by
 /// whichever thread, since the next request is told only when this has returned.
-pub type AskFn =
-    Option<unsafe extern "C" fn(user_data: *mut c_void, news: u32, request: u64, json: Str)>;
+pub type AskFn = Option<
+    unsafe extern "C" fn(user_data: *mut c_void, news: u32, request: RequestHandle, json: Str),
+>;
 
 /// Called with each message of the pool for a server that the host provides, in their order, on a
 /// thread of the connection's own. `frame_json` is one JSON-RPC message, good until the function
 /// returns.
 ///
 /// It must not throw. It may block: that delays this server alone.
-pub type HostReceiveFn =
-    Option<unsafe extern "C" fn(user_data: *mut c_void, connection: u64, frame_json: Str)>;
+pub type HostReceiveFn = Option<
+    unsafe extern "C" fn(user_data: *mut c_void, connection: HostConnectionHandle, frame_json: Str),
+>;
 
 /// Called once, and last, when a connection with a server that the host provides is over. Its
 /// number is bad already.
-pub type HostClosedFn = Option<unsafe extern "C" fn(user_data: *mut c_void, connection: u64)>;
+pub type HostClosedFn =
+    Option<unsafe extern "C" fn(user_data: *mut c_void, connection: HostConnectionHandle)>;
 
 /// Called with what the library logs, on a thread of its own. `records` is the text of a JSON array
 /// of `{time_ms, level, logger, message, fields}`, good until the function returns. It must not

@@ -161,7 +161,7 @@ mod tests {
             let stream = pool.subscribe(EventMask(mask)).unwrap();
             let handle = objects.subscribers.table.reserve().unwrap();
             let subscriber =
-                Subscriber::queued((&objects.subscribers, handle), stream, &queue, tag);
+                Subscriber::queued((&objects.subscribers, handle), stream, &queue, tag).unwrap();
             objects.subscribers.table.fill(handle, subscriber.clone());
             subscriber.listen();
         }

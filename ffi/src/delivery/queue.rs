@@ -2,9 +2,12 @@
 
 #[cfg(all(test, feature = "schedules"))]
 mod schedules;
+#[cfg(all(test, not(feature = "schedules")))]
+mod waiting;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
 use trunkline::interface::words;
 use trunkline::{Bell, Error, ErrorCode, Result, took_results};
@@ -14,7 +17,7 @@ use crate::abi::item::Item;
 use crate::abi::raw;
 use crate::delivery::notify::Notify;
 use crate::delivery::outcome::{Leases, Value, item_of};
-use crate::handles::sync::{Mutex, MutexGuard};
+use crate::handles::sync::{Condvar, Mutex, MutexGuard};
 
 /// A queue of items, with a descriptor that is readable while items wait. One queue may serve
 /// several pools, and any thread may drain it.
@@ -42,7 +45,7 @@ pub(crate) trait EventSource: Send + Sync {
     /// Takes a place in the queue; whether it had none.
     fn take_place(&self) -> bool;
 
-    /// Gives the place in the queue back; whoever wakes it from here on takes one again.
+    /// Gives the place in the queue back; a wake-up from here on takes one again.
     fn leave_place(&self);
 
     /// Its next event, or its end.
@@ -58,6 +61,8 @@ pub(crate) struct Queue {
     /// Held while somebody drains, so that one subscription's events keep their order.
     turn: Mutex<()>,
     notify: Notify,
+    /// For threads that wait without a descriptor: something is there, or the queue was closed.
+    came: Condvar,
     bell: Bell,
 }
 
@@ -73,6 +78,15 @@ struct State {
     rung: bool,
     signalled: bool,
     closed: bool,
+}
+
+impl State {
+    fn check_open(&self) -> Result<()> {
+        match self.closed {
+            true => Err(Error::new(ErrorCode::Closed, "the queue is closed")),
+            false => Ok(()),
+        }
+    }
 }
 
 enum Entry {
@@ -92,7 +106,8 @@ impl Queue {
             let bell = Bell::new(move || {
                 let _ = queue.upgrade().map(|queue| queue.announce());
             });
-            Queue { state: Mutex::default(), turn: Mutex::default(), notify, bell }
+            let (state, turn, came) = (Mutex::default(), Mutex::default(), Condvar::new());
+            Queue { state, turn, notify, came, bell }
         }))
     }
 
@@ -104,9 +119,10 @@ impl Queue {
     /// Makes room for one result.
     ///
     /// # Errors
-    /// `limit` when the queue holds and awaits too many, `closed` when it is freed.
+    /// `limit` when the queue holds and awaits too many, `closed` when it is closed.
     pub(crate) fn register(&self) -> Result<()> {
         let mut state = self.lock();
+        state.check_open()?;
         if state.owed >= RESULTS_MAX {
             return Err(Error::new(ErrorCode::Limit, "the queue is full; drain it")
                 .with_detail("limit", words::limit::QUEUE));
@@ -116,8 +132,14 @@ impl Queue {
     }
 
     /// Notes a subscriber whose events will come out of it.
-    pub(crate) fn enrol(&self, handle: u64, subscriber: Weak<dyn EventSource>) {
-        self.lock().subscribers.insert(handle, subscriber);
+    ///
+    /// # Errors
+    /// `closed` when it is closed.
+    pub(crate) fn enrol(&self, handle: u64, subscriber: Weak<dyn EventSource>) -> Result<()> {
+        let mut state = self.lock();
+        state.check_open()?;
+        state.subscribers.insert(handle, subscriber);
+        Ok(())
     }
 
     /// Forgets one that is gone.
@@ -146,7 +168,7 @@ impl Queue {
         let mut state = self.lock();
         let enters = match &entry {
             Entry::Done(..) => !state.closed,
-            // Under the lock, so that whoever has a place stands there.
+            // Under the lock, so that a source that has a place stands there.
             Entry::Events(subscriber) => !state.closed && subscriber.take_place(),
         };
         if !enters {
@@ -164,6 +186,9 @@ impl Queue {
     /// of a call whose progress it has.
     fn keep_first(&self, subscriber: Arc<dyn EventSource>) {
         let mut state = self.lock();
+        if state.closed {
+            return;
+        }
         if !subscriber.take_place() {
             // Somebody told it more, and gave it a place behind the others.
             let ours =
@@ -182,6 +207,35 @@ impl Queue {
         if !state.entries.is_empty() {
             self.signal(&mut state);
         }
+    }
+
+    /// Waits until something is there, for so long at most; without a limit when none is given.
+    ///
+    /// # Errors
+    /// `timeout` when nothing came, `closed` when it is closed.
+    pub(crate) fn wait(&self, limit: Option<Duration>) -> Result<()> {
+        let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
+        let mut state = self.lock();
+        loop {
+            state.check_open()?;
+            if !state.entries.is_empty() {
+                return Ok(());
+            }
+            let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            state = match left {
+                Some(Duration::ZERO) => return Err(nothing_came(limit)),
+                Some(left) => {
+                    let woken = self.came.wait_timeout(state, left);
+                    woken.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => self.came.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// Refuses a queue that is closed.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        self.lock().check_open()
     }
 
     /// Takes up to `most` items out, oldest first, and gives each to `take` with its number.
@@ -213,7 +267,7 @@ impl Queue {
         }
         let mut state = self.lock();
         took_results(results + state.entries.len());
-        if !state.entries.is_empty() {
+        if !state.entries.is_empty() || state.closed {
             // The bell may have been heard while its only entry was in hand here.
             self.signal(&mut state);
         } else if std::mem::take(&mut state.signalled) {
@@ -222,9 +276,12 @@ impl Queue {
         count
     }
 
+    /// Ends it: what waits in it is dropped, its subscriptions end, and threads that wait or
+    /// poll are woken.
     pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.closed = true;
+        self.signal(&mut state);
         let entries = std::mem::take(&mut state.entries);
         let subscribers = std::mem::take(&mut state.subscribers);
         drop(state);
@@ -234,7 +291,10 @@ impl Queue {
         }
     }
 
+    /// The descriptor is readable, and who waits is woken. Not only when it becomes so: while
+    /// somebody drains, it stays readable, and others find nothing and wait.
     fn signal(&self, state: &mut State) {
+        self.came.notify_all();
         if !state.signalled {
             state.signalled = true;
             self.notify.set();
@@ -244,6 +304,13 @@ impl Queue {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn nothing_came(limit: Option<Duration>) -> Error {
+    let limit = limit.map_or(0, |limit| limit.as_millis().try_into().unwrap_or(u64::MAX));
+    Error::new(ErrorCode::Timeout, format!("nothing came into the queue within {limit} ms"))
+        .with_detail("which", words::deadline::TOTAL)
+        .with_detail("limit_ms", limit)
 }
 
 /// Results that one queue holds and awaits together. A host that is so far behind has stopped
@@ -268,7 +335,8 @@ mod tests {
         queue: &Arc<Queue>,
     ) -> Arc<Subscriber> {
         let handle = objects.subscribers.table.reserve().unwrap();
-        let subscriber = Subscriber::queued((&objects.subscribers, handle), stream, queue, 1);
+        let subscriber =
+            Subscriber::queued((&objects.subscribers, handle), stream, queue, 1).unwrap();
         objects.subscribers.table.fill(handle, subscriber.clone());
         subscriber
     }

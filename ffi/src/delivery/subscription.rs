@@ -60,18 +60,21 @@ enum Next {
 impl Subscriber {
     /// A subscriber whose events wait in its stream until the queue is drained. Nothing comes
     /// before [`listen`](Self::listen).
+    ///
+    /// # Errors
+    /// `closed` when the queue is closed.
     pub(crate) fn queued(
         (subscribers, handle): (&Arc<Subscribers>, u64),
         stream: impl Into<Stream>,
         queue: &Arc<Queue>,
         tag: u64,
-    ) -> Arc<Subscriber> {
+    ) -> Result<Arc<Subscriber>> {
         let (place, placed) = (Arc::downgrade(queue), AtomicBool::new(false));
         let way = Way::Queue { queue: place, tag, placed };
         let subscriber = Subscriber::of((subscribers, handle), stream.into(), way);
         let weak: Weak<Subscriber> = Arc::downgrade(&subscriber);
-        queue.enrol(handle, weak);
-        subscriber
+        queue.enrol(handle, weak)?;
+        Ok(subscriber)
     }
 
     fn of(

@@ -8,14 +8,14 @@ pub(crate) use self::scheduled::*;
 
 #[cfg(not(feature = "schedules"))]
 mod plain {
-    pub(crate) use std::sync::{Mutex, MutexGuard, atomic};
+    pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, atomic};
 
     pub(crate) use trunkline::Subscription as Stream;
 }
 
 #[cfg(feature = "schedules")]
 mod scheduled {
-    pub(crate) use shuttle::sync::{Mutex, MutexGuard, atomic};
+    pub(crate) use shuttle::sync::{Condvar, Mutex, MutexGuard, atomic};
 
     pub(crate) use crate::handles::fed::Stream;
 }

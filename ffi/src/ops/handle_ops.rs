@@ -9,7 +9,7 @@ use crate::abi::buf::Buf;
 use crate::abi::error::ErrorObject;
 use crate::abi::guard::guard;
 use crate::abi::raw;
-use crate::abi::types::{AskFn, DestroyFn, Status, Str};
+use crate::abi::types::{AskFn, DestroyFn, LeaseHandle, SessionHandle, Status, Str};
 use crate::delivery::handle_registry::PoolObject;
 use crate::delivery::handler_queues::{HandlerTable, ReadyHandlers};
 use crate::handles::table::{Kind, bad_handle};
@@ -26,7 +26,7 @@ use crate::handles::table::{Kind, bad_handle};
 pub unsafe extern "C" fn trunkline_session_open(
     pool: *mut PoolObject,
     options_json: Str,
-    out: *mut u64,
+    out: *mut SessionHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
@@ -56,7 +56,7 @@ pub unsafe extern "C" fn trunkline_session_open_with_handlers(
     ask: AskFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out: *mut u64,
+    out: *mut SessionHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let given = HandlerTable::new(offered, ask, (user_data, destroy));
@@ -95,7 +95,7 @@ unsafe fn open(pool: &PoolObject, options_json: Str, given: Option<HandlerTable>
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_close(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     keep_for_ms: u64,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -121,7 +121,7 @@ pub unsafe extern "C" fn trunkline_session_close(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_describe(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     out: *mut *mut Buf,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn trunkline_lease_describe(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_release(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.

@@ -9,7 +9,9 @@ use trunkline::{Error, ErrorCode, HostConnection, HostServer, Result};
 use crate::abi::error::ErrorObject;
 use crate::abi::guard::{guard, in_callback};
 use crate::abi::raw;
-use crate::abi::types::{DestroyFn, HostClosedFn, HostReceiveFn, Status, Str};
+use crate::abi::types::{
+    DestroyFn, HostClosedFn, HostConnectionHandle, HostReceiveFn, SessionHandle, Status, Str,
+};
 use crate::abi::user_data::UserData;
 use crate::delivery::handle_registry::{Objects, PoolObject};
 
@@ -31,7 +33,7 @@ use crate::delivery::handle_registry::{Objects, PoolObject};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_provide(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     receive: HostReceiveFn,
     closed: HostClosedFn,
@@ -63,7 +65,7 @@ pub unsafe extern "C" fn trunkline_session_provide(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_host_send(
     pool: *mut PoolObject,
-    connection: u64,
+    connection: HostConnectionHandle,
     frame_json: Str,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -83,7 +85,7 @@ pub unsafe extern "C" fn trunkline_host_send(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_host_close(
     pool: *mut PoolObject,
-    connection: u64,
+    connection: HostConnectionHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.

@@ -16,7 +16,7 @@ use crate::delivery::handle_registry::PoolObject;
 use crate::delivery::outcome::Value;
 use crate::delivery::queue::QueueObject;
 use crate::abi::raw;
-use crate::abi::types::{CallOptionsStruct, DestroyFn, Status, Str};
+use crate::abi::types::{CallOptionsStruct, DestroyFn, LeaseHandle, OpHandle, Status, Str};
 
 /// What the server of a lease said of itself when it was connected to last. Returns at once.
 ///
@@ -29,7 +29,7 @@ use crate::abi::types::{CallOptionsStruct, DestroyFn, Status, Str};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_introduction(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     out: *mut *mut Buf,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn trunkline_lease_introduction(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_tools(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     out: *mut *mut Buf,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn trunkline_lease_tools(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_call_tool(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     tool: Str,
     arguments_json: Str,
     options: *const CallOptionsStruct,
@@ -88,22 +88,18 @@ pub unsafe extern "C" fn trunkline_lease_call_tool(
     }
 }
 
-/// `trunkline_lease_call_tool` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_lease_call_tool` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_call_tool_start(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     tool: Str,
     arguments_json: Str,
     options: *const CallOptionsStruct,
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -113,18 +109,17 @@ pub unsafe extern "C" fn trunkline_lease_call_tool_start(
     }
 }
 
-/// `trunkline_lease_call_tool` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_lease_call_tool` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_call_tool_enqueue(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     tool: Str,
     arguments_json: Str,
     options: *const CallOptionsStruct,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -148,7 +143,7 @@ pub unsafe extern "C" fn trunkline_lease_call_tool_enqueue(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_request(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     method: Str,
     params_json: Str,
     options: *const CallOptionsStruct,
@@ -161,22 +156,18 @@ pub unsafe extern "C" fn trunkline_lease_request(
     }
 }
 
-/// `trunkline_lease_request` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_lease_request` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_request_start(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     method: Str,
     params_json: Str,
     options: *const CallOptionsStruct,
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -186,18 +177,17 @@ pub unsafe extern "C" fn trunkline_lease_request_start(
     }
 }
 
-/// `trunkline_lease_request` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_lease_request` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_request_enqueue(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     method: Str,
     params_json: Str,
     options: *const CallOptionsStruct,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -216,7 +206,7 @@ pub unsafe extern "C" fn trunkline_lease_request_enqueue(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_subscribe_resource(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     uri: Str,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -226,20 +216,16 @@ pub unsafe extern "C" fn trunkline_lease_subscribe_resource(
     }
 }
 
-/// `trunkline_lease_subscribe_resource` without waiting: `done` is called once it ended, on a
-/// thread of the library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_lease_subscribe_resource` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_subscribe_resource_start(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     uri: Str,
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -249,16 +235,15 @@ pub unsafe extern "C" fn trunkline_lease_subscribe_resource_start(
     }
 }
 
-/// `trunkline_lease_subscribe_resource` without waiting: its end comes out of `queue`, with `tag`.
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_lease_subscribe_resource` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_subscribe_resource_enqueue(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     uri: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -275,7 +260,7 @@ pub unsafe extern "C" fn trunkline_lease_subscribe_resource_enqueue(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_unsubscribe_resource(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     uri: Str,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -285,20 +270,16 @@ pub unsafe extern "C" fn trunkline_lease_unsubscribe_resource(
     }
 }
 
-/// `trunkline_lease_unsubscribe_resource` without waiting: `done` is called once it ended, on a
-/// thread of the library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_lease_unsubscribe_resource` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_unsubscribe_resource_start(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     uri: Str,
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -308,16 +289,15 @@ pub unsafe extern "C" fn trunkline_lease_unsubscribe_resource_start(
     }
 }
 
-/// `trunkline_lease_unsubscribe_resource` without waiting: its end comes out of `queue`, with
-/// `tag`. `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_lease_unsubscribe_resource` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_lease_unsubscribe_resource_enqueue(
     pool: *mut PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     uri: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -333,7 +313,7 @@ pub unsafe extern "C" fn trunkline_lease_unsubscribe_resource_enqueue(
 /// The pointers are as the header says.
 unsafe fn call_tool(
     pool: &PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     tool: Str,
     arguments_json: Str,
     options: *const CallOptionsStruct,
@@ -366,7 +346,7 @@ unsafe fn call_tool(
 /// The pointers are as the header says.
 unsafe fn request(
     pool: &PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     method: Str,
     params_json: Str,
     options: *const CallOptionsStruct,
@@ -399,7 +379,7 @@ unsafe fn request(
 /// The pointers are as the header says.
 unsafe fn subscribe_resource(
     pool: &PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     uri: Str,
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     // SAFETY: as the function's own.
@@ -417,7 +397,7 @@ unsafe fn subscribe_resource(
 /// The pointers are as the header says.
 unsafe fn unsubscribe_resource(
     pool: &PoolObject,
-    lease: u64,
+    lease: LeaseHandle,
     uri: Str,
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     // SAFETY: as the function's own.

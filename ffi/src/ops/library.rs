@@ -1,9 +1,10 @@
 //! What the library says of itself, and the cancelling of operations.
 
-use std::ffi::c_char;
+use std::ffi::{CStr, CString, c_char};
 use std::sync::OnceLock;
 
 use trunkline::Pool;
+use trunkline::interface::{ERRORS, ErrorRow};
 use trunkline::settings::files_to_json;
 
 use crate::abi::buf::Buf;
@@ -11,7 +12,7 @@ use crate::abi::error::ErrorObject;
 use crate::abi::guard::guard;
 use crate::abi::panic_guard::guarded;
 use crate::abi::raw;
-use crate::abi::types::{Status, Str, TRUNKLINE_ABI_VERSION};
+use crate::abi::types::{OpHandle, Status, Str, TRUNKLINE_ABI_VERSION};
 use crate::delivery::completion::cancel;
 use crate::delivery::handle_registry::PoolObject;
 
@@ -27,6 +28,23 @@ pub extern "C" fn trunkline_abi_version() -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn trunkline_version() -> *const c_char {
     VERSION.as_ptr().cast()
+}
+
+/// The stable name of a status, such as `tool_not_found`: a text that ends with a NUL byte and is
+/// there for ever. `ok` of `TRUNKLINE_STATUS_OK`; `unknown` of a number that this version of the
+/// library does not have.
+#[unsafe(no_mangle)]
+pub extern "C" fn trunkline_status_name(status: i32) -> *const c_char {
+    static NAMES: OnceLock<Vec<(i32, CString)>> = OnceLock::new();
+    let name = |row: &ErrorRow| Some((row.code as i32, CString::new(row.name).ok()?));
+    guarded(UNKNOWN.as_ptr(), || match status {
+        0 => c"ok".as_ptr(),
+        _ => {
+            let names = NAMES.get_or_init(|| ERRORS.iter().filter_map(name).collect());
+            let found = names.iter().find(|(number, _)| *number == status);
+            found.map_or(UNKNOWN.as_ptr(), |(_, name)| name.as_ptr())
+        }
+    })
 }
 
 /// The capability tags of the library: the text of a JSON array, there for ever.
@@ -71,11 +89,13 @@ pub unsafe extern "C" fn trunkline_detect(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_op_cancel(
     pool: *mut PoolObject,
-    op: u64,
+    op: OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
     unsafe { guard(err, || cancel(&PoolObject::of(pool)?.objects, op)) }
 }
+
+const UNKNOWN: &CStr = c"unknown";
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");

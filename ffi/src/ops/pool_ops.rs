@@ -19,7 +19,7 @@ use crate::delivery::handle_registry::PoolObject;
 use crate::delivery::outcome::Value;
 use crate::delivery::queue::QueueObject;
 use crate::abi::raw;
-use crate::abi::types::{DestroyFn, Status, Str, TRUNKLINE_EVERY_ENTRY};
+use crate::abi::types::{DestroyFn, LeaseHandle, OpHandle, Status, Str, TRUNKLINE_EVERY_ENTRY};
 
 /// A lease on a server by its configuration, for a session by its id. It opens the session if need
 /// be, puts the server into the session's own source, and waits until it is connected. Blocks:
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn trunkline_pool_acquire(
     config_json: Str,
     session_id: Str,
     options_json: Str,
-    out: *mut u64,
+    out: *mut LeaseHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
@@ -47,11 +47,7 @@ pub unsafe extern "C" fn trunkline_pool_acquire(
     }
 }
 
-/// `trunkline_pool_acquire` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_acquire` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_acquire_start(
     pool: *mut PoolObject,
@@ -62,7 +58,7 @@ pub unsafe extern "C" fn trunkline_pool_acquire_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -72,8 +68,7 @@ pub unsafe extern "C" fn trunkline_pool_acquire_start(
     }
 }
 
-/// `trunkline_pool_acquire` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_acquire` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_acquire_enqueue(
     pool: *mut PoolObject,
@@ -83,7 +78,7 @@ pub unsafe extern "C" fn trunkline_pool_acquire_enqueue(
     options_json: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -117,11 +112,7 @@ pub unsafe extern "C" fn trunkline_pool_restart(
     }
 }
 
-/// `trunkline_pool_restart` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_restart` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_restart_start(
     pool: *mut PoolObject,
@@ -130,7 +121,7 @@ pub unsafe extern "C" fn trunkline_pool_restart_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -140,8 +131,7 @@ pub unsafe extern "C" fn trunkline_pool_restart_start(
     }
 }
 
-/// `trunkline_pool_restart` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_restart` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_restart_enqueue(
     pool: *mut PoolObject,
@@ -149,7 +139,7 @@ pub unsafe extern "C" fn trunkline_pool_restart_enqueue(
     entry_index: u32,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -183,11 +173,7 @@ pub unsafe extern "C" fn trunkline_pool_accept_tool(
     }
 }
 
-/// `trunkline_pool_accept_tool` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_accept_tool` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_accept_tool_start(
     pool: *mut PoolObject,
@@ -197,7 +183,7 @@ pub unsafe extern "C" fn trunkline_pool_accept_tool_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -207,8 +193,7 @@ pub unsafe extern "C" fn trunkline_pool_accept_tool_start(
     }
 }
 
-/// `trunkline_pool_accept_tool` without waiting: its end comes out of `queue`, with `tag`.
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_accept_tool` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_accept_tool_enqueue(
     pool: *mut PoolObject,
@@ -217,7 +202,7 @@ pub unsafe extern "C" fn trunkline_pool_accept_tool_enqueue(
     digest: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -251,11 +236,7 @@ pub unsafe extern "C" fn trunkline_pool_set_roots(
     }
 }
 
-/// `trunkline_pool_set_roots` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_set_roots` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_set_roots_start(
     pool: *mut PoolObject,
@@ -263,7 +244,7 @@ pub unsafe extern "C" fn trunkline_pool_set_roots_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -273,15 +254,14 @@ pub unsafe extern "C" fn trunkline_pool_set_roots_start(
     }
 }
 
-/// `trunkline_pool_set_roots` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_set_roots` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_set_roots_enqueue(
     pool: *mut PoolObject,
     roots_json: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -412,11 +392,7 @@ pub unsafe extern "C" fn trunkline_pool_drain_all(
     }
 }
 
-/// `trunkline_pool_drain_all` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_drain_all` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_drain_all_start(
     pool: *mut PoolObject,
@@ -424,7 +400,7 @@ pub unsafe extern "C" fn trunkline_pool_drain_all_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -434,15 +410,14 @@ pub unsafe extern "C" fn trunkline_pool_drain_all_start(
     }
 }
 
-/// `trunkline_pool_drain_all` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_drain_all` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_drain_all_enqueue(
     pool: *mut PoolObject,
     options_json: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -475,11 +450,7 @@ pub unsafe extern "C" fn trunkline_pool_reconcile(
     }
 }
 
-/// `trunkline_pool_reconcile` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_reconcile` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_reconcile_start(
     pool: *mut PoolObject,
@@ -487,7 +458,7 @@ pub unsafe extern "C" fn trunkline_pool_reconcile_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -497,15 +468,14 @@ pub unsafe extern "C" fn trunkline_pool_reconcile_start(
     }
 }
 
-/// `trunkline_pool_reconcile` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_reconcile` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_reconcile_enqueue(
     pool: *mut PoolObject,
     servers_json: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -544,11 +514,7 @@ pub unsafe extern "C" fn trunkline_pool_load(
     }
 }
 
-/// `trunkline_pool_load` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_load` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_load_start(
     pool: *mut PoolObject,
@@ -557,7 +523,7 @@ pub unsafe extern "C" fn trunkline_pool_load_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -567,8 +533,7 @@ pub unsafe extern "C" fn trunkline_pool_load_start(
     }
 }
 
-/// `trunkline_pool_load` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what
-/// `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_load` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_load_enqueue(
     pool: *mut PoolObject,
@@ -576,7 +541,7 @@ pub unsafe extern "C" fn trunkline_pool_load_enqueue(
     options_json: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -720,11 +685,7 @@ pub unsafe extern "C" fn trunkline_pool_set_trusted(
     }
 }
 
-/// `trunkline_pool_set_trusted` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_set_trusted` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_set_trusted_start(
     pool: *mut PoolObject,
@@ -732,7 +693,7 @@ pub unsafe extern "C" fn trunkline_pool_set_trusted_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -742,15 +703,14 @@ pub unsafe extern "C" fn trunkline_pool_set_trusted_start(
     }
 }
 
-/// `trunkline_pool_set_trusted` without waiting: its end comes out of `queue`, with `tag`.
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_set_trusted` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_set_trusted_enqueue(
     pool: *mut PoolObject,
     trusted: u32,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -788,11 +748,7 @@ pub unsafe extern "C" fn trunkline_pool_reload(
     }
 }
 
-/// `trunkline_pool_reload` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_reload` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_reload_start(
     pool: *mut PoolObject,
@@ -800,7 +756,7 @@ pub unsafe extern "C" fn trunkline_pool_reload_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -810,15 +766,14 @@ pub unsafe extern "C" fn trunkline_pool_reload_start(
     }
 }
 
-/// `trunkline_pool_reload` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_reload` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_reload_enqueue(
     pool: *mut PoolObject,
     options_json: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -850,18 +805,14 @@ pub unsafe extern "C" fn trunkline_pool_approvals(
     }
 }
 
-/// `trunkline_pool_approvals` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_approvals` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_approvals_start(
     pool: *mut PoolObject,
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -871,14 +822,13 @@ pub unsafe extern "C" fn trunkline_pool_approvals_start(
     }
 }
 
-/// `trunkline_pool_approvals` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_approvals` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_approvals_enqueue(
     pool: *mut PoolObject,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -913,11 +863,7 @@ pub unsafe extern "C" fn trunkline_pool_approve(
     }
 }
 
-/// `trunkline_pool_approve` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_approve` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_approve_start(
     pool: *mut PoolObject,
@@ -926,7 +872,7 @@ pub unsafe extern "C" fn trunkline_pool_approve_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -936,8 +882,7 @@ pub unsafe extern "C" fn trunkline_pool_approve_start(
     }
 }
 
-/// `trunkline_pool_approve` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_approve` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_approve_enqueue(
     pool: *mut PoolObject,
@@ -945,7 +890,7 @@ pub unsafe extern "C" fn trunkline_pool_approve_enqueue(
     hash: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -977,11 +922,7 @@ pub unsafe extern "C" fn trunkline_pool_reject(
     }
 }
 
-/// `trunkline_pool_reject` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_reject` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_reject_start(
     pool: *mut PoolObject,
@@ -990,7 +931,7 @@ pub unsafe extern "C" fn trunkline_pool_reject_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -1000,8 +941,7 @@ pub unsafe extern "C" fn trunkline_pool_reject_start(
     }
 }
 
-/// `trunkline_pool_reject` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_reject` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_reject_enqueue(
     pool: *mut PoolObject,
@@ -1009,7 +949,7 @@ pub unsafe extern "C" fn trunkline_pool_reject_enqueue(
     hash: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -1040,11 +980,7 @@ pub unsafe extern "C" fn trunkline_pool_forget(
     }
 }
 
-/// `trunkline_pool_forget` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_forget` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_forget_start(
     pool: *mut PoolObject,
@@ -1052,7 +988,7 @@ pub unsafe extern "C" fn trunkline_pool_forget_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -1062,15 +998,14 @@ pub unsafe extern "C" fn trunkline_pool_forget_start(
     }
 }
 
-/// `trunkline_pool_forget` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_forget` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_forget_enqueue(
     pool: *mut PoolObject,
     server: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -1103,11 +1038,7 @@ pub unsafe extern "C" fn trunkline_pool_settled(
     }
 }
 
-/// `trunkline_pool_settled` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_settled` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_settled_start(
     pool: *mut PoolObject,
@@ -1115,7 +1046,7 @@ pub unsafe extern "C" fn trunkline_pool_settled_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -1125,15 +1056,14 @@ pub unsafe extern "C" fn trunkline_pool_settled_start(
     }
 }
 
-/// `trunkline_pool_settled` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_settled` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_settled_enqueue(
     pool: *mut PoolObject,
     timeout_ms: u64,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -1170,11 +1100,7 @@ pub unsafe extern "C" fn trunkline_pool_sign_in(
     }
 }
 
-/// `trunkline_pool_sign_in` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_sign_in` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_sign_in_start(
     pool: *mut PoolObject,
@@ -1183,7 +1109,7 @@ pub unsafe extern "C" fn trunkline_pool_sign_in_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -1193,8 +1119,7 @@ pub unsafe extern "C" fn trunkline_pool_sign_in_start(
     }
 }
 
-/// `trunkline_pool_sign_in` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_sign_in` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_sign_in_enqueue(
     pool: *mut PoolObject,
@@ -1202,7 +1127,7 @@ pub unsafe extern "C" fn trunkline_pool_sign_in_enqueue(
     options_json: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -1235,11 +1160,7 @@ pub unsafe extern "C" fn trunkline_pool_finish_sign_in(
     }
 }
 
-/// `trunkline_pool_finish_sign_in` without waiting: `done` is called once it ended, on a thread of
-/// the library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_finish_sign_in` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_finish_sign_in_start(
     pool: *mut PoolObject,
@@ -1247,7 +1168,7 @@ pub unsafe extern "C" fn trunkline_pool_finish_sign_in_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -1257,15 +1178,14 @@ pub unsafe extern "C" fn trunkline_pool_finish_sign_in_start(
     }
 }
 
-/// `trunkline_pool_finish_sign_in` without waiting: its end comes out of `queue`, with `tag`.
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_finish_sign_in` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_finish_sign_in_enqueue(
     pool: *mut PoolObject,
     redirect_url: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -1296,11 +1216,7 @@ pub unsafe extern "C" fn trunkline_pool_sign_out(
     }
 }
 
-/// `trunkline_pool_sign_out` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_pool_sign_out` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_sign_out_start(
     pool: *mut PoolObject,
@@ -1308,7 +1224,7 @@ pub unsafe extern "C" fn trunkline_pool_sign_out_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -1318,15 +1234,14 @@ pub unsafe extern "C" fn trunkline_pool_sign_out_start(
     }
 }
 
-/// `trunkline_pool_sign_out` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_pool_sign_out` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_sign_out_enqueue(
     pool: *mut PoolObject,
     server: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };

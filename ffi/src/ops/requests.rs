@@ -5,7 +5,7 @@ use trunkline::Refusal;
 use crate::abi::error::ErrorObject;
 use crate::abi::guard::guard;
 use crate::abi::raw;
-use crate::abi::types::{Status, Str};
+use crate::abi::types::{RequestHandle, Status, Str};
 use crate::delivery::handle_registry::PoolObject;
 
 /// Answers a request of a server. Any thread may, also inside the function that was told of the
@@ -18,7 +18,7 @@ use crate::delivery::handle_registry::PoolObject;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_request_answer(
     pool: *mut PoolObject,
-    request: u64,
+    request: RequestHandle,
     result_json: Str,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn trunkline_request_answer(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_request_refuse(
     pool: *mut PoolObject,
-    request: u64,
+    request: RequestHandle,
     code: i32,
     message: Str,
     err: *mut *mut ErrorObject,

@@ -18,7 +18,9 @@ use crate::delivery::handle_registry::PoolObject;
 use crate::delivery::outcome::Value;
 use crate::delivery::queue::QueueObject;
 use crate::abi::raw;
-use crate::abi::types::{CallOptionsStruct, DestroyFn, Status, Str};
+use crate::abi::types::{
+    CallOptionsStruct, DestroyFn, LeaseHandle, OpHandle, SessionHandle, Status, Str,
+};
 
 /// An explicit lease on a server, once it is connected. Every acquire gives a lease of its own.
 /// Blocks: `WRONG_THREAD` inside a callback.
@@ -34,11 +36,11 @@ use crate::abi::types::{CallOptionsStruct, DestroyFn, Status, Str};
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_acquire(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     config_json: Str,
     options_json: Str,
-    out: *mut u64,
+    out: *mut LeaseHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
@@ -47,22 +49,18 @@ pub unsafe extern "C" fn trunkline_session_acquire(
     }
 }
 
-/// `trunkline_session_acquire` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_session_acquire` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_acquire_start(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     config_json: Str,
     options_json: Str,
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -72,18 +70,17 @@ pub unsafe extern "C" fn trunkline_session_acquire_start(
     }
 }
 
-/// `trunkline_session_acquire` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_session_acquire` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_acquire_enqueue(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     config_json: Str,
     options_json: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -106,7 +103,7 @@ pub unsafe extern "C" fn trunkline_session_acquire_enqueue(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_started(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     out: *mut *mut Buf,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -116,19 +113,15 @@ pub unsafe extern "C" fn trunkline_session_started(
     }
 }
 
-/// `trunkline_session_started` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_session_started` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_started_start(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -138,15 +131,14 @@ pub unsafe extern "C" fn trunkline_session_started_start(
     }
 }
 
-/// `trunkline_session_started` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_session_started` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_started_enqueue(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -170,7 +162,7 @@ pub unsafe extern "C" fn trunkline_session_started_enqueue(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_ready(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     timeout_ms: u64,
     err: *mut *mut ErrorObject,
@@ -181,21 +173,17 @@ pub unsafe extern "C" fn trunkline_session_ready(
     }
 }
 
-/// `trunkline_session_ready` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_session_ready` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_ready_start(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     timeout_ms: u64,
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -205,17 +193,16 @@ pub unsafe extern "C" fn trunkline_session_ready_start(
     }
 }
 
-/// `trunkline_session_ready` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_session_ready` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_ready_enqueue(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     timeout_ms: u64,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -236,7 +223,7 @@ pub unsafe extern "C" fn trunkline_session_ready_enqueue(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_refresh(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -246,20 +233,16 @@ pub unsafe extern "C" fn trunkline_session_refresh(
     }
 }
 
-/// `trunkline_session_refresh` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_session_refresh` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_refresh_start(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -269,16 +252,15 @@ pub unsafe extern "C" fn trunkline_session_refresh_start(
     }
 }
 
-/// `trunkline_session_refresh` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_session_refresh` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_refresh_enqueue(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -298,7 +280,7 @@ pub unsafe extern "C" fn trunkline_session_refresh_enqueue(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_listed(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -308,20 +290,16 @@ pub unsafe extern "C" fn trunkline_session_listed(
     }
 }
 
-/// `trunkline_session_listed` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_session_listed` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_listed_start(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -331,16 +309,15 @@ pub unsafe extern "C" fn trunkline_session_listed_start(
     }
 }
 
-/// `trunkline_session_listed` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_session_listed` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_listed_enqueue(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -360,7 +337,7 @@ pub unsafe extern "C" fn trunkline_session_listed_enqueue(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_introduction(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     out: *mut *mut Buf,
     err: *mut *mut ErrorObject,
@@ -387,7 +364,7 @@ pub unsafe extern "C" fn trunkline_session_introduction(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_tools(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     out: *mut *mut Buf,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -413,7 +390,7 @@ pub unsafe extern "C" fn trunkline_session_tools(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_tools_for(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     shape: Str,
     out: *mut *mut Buf,
     err: *mut *mut ErrorObject,
@@ -437,7 +414,7 @@ pub unsafe extern "C" fn trunkline_session_tools_for(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_prompts(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     out: *mut *mut Buf,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -458,7 +435,7 @@ pub unsafe extern "C" fn trunkline_session_prompts(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_resources(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     out: *mut *mut Buf,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -480,7 +457,7 @@ pub unsafe extern "C" fn trunkline_session_resources(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_resource_templates(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     out: *mut *mut Buf,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -505,7 +482,7 @@ pub unsafe extern "C" fn trunkline_session_resource_templates(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_configure(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     options_json: Str,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -529,7 +506,7 @@ pub unsafe extern "C" fn trunkline_session_configure(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_explain(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     name: Str,
     out: *mut *mut Buf,
     err: *mut *mut ErrorObject,
@@ -552,7 +529,7 @@ pub unsafe extern "C" fn trunkline_session_explain(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_disable(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -573,7 +550,7 @@ pub unsafe extern "C" fn trunkline_session_disable(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_enable(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -597,7 +574,7 @@ pub unsafe extern "C" fn trunkline_session_enable(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_call_tool(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     tool: Str,
     arguments_json: Str,
     options: *const CallOptionsStruct,
@@ -610,22 +587,18 @@ pub unsafe extern "C" fn trunkline_session_call_tool(
     }
 }
 
-/// `trunkline_session_call_tool` without waiting: `done` is called once it ended, on a thread of
-/// the library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_session_call_tool` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_call_tool_start(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     tool: Str,
     arguments_json: Str,
     options: *const CallOptionsStruct,
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -635,18 +608,17 @@ pub unsafe extern "C" fn trunkline_session_call_tool_start(
     }
 }
 
-/// `trunkline_session_call_tool` without waiting: its end comes out of `queue`, with `tag`.
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_session_call_tool` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_call_tool_enqueue(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     tool: Str,
     arguments_json: Str,
     options: *const CallOptionsStruct,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -662,7 +634,7 @@ pub unsafe extern "C" fn trunkline_session_call_tool_enqueue(
 /// The pointers are as the header says.
 unsafe fn acquire(
     pool: &PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     config_json: Str,
     options_json: Str,
@@ -693,7 +665,7 @@ unsafe fn acquire(
 /// The pointers are as the header says.
 unsafe fn started(
     pool: &PoolObject,
-    session: u64,
+    session: SessionHandle,
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     let session = pool.objects.sessions.find(session)?;
     Ok(later(pool, move |_| {
@@ -707,7 +679,7 @@ unsafe fn started(
 /// The pointers are as the header says.
 unsafe fn ready(
     pool: &PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     timeout_ms: u64,
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
@@ -727,7 +699,7 @@ unsafe fn ready(
 /// The pointers are as the header says.
 unsafe fn refresh(
     pool: &PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     // SAFETY: as the function's own.
@@ -745,7 +717,7 @@ unsafe fn refresh(
 /// The pointers are as the header says.
 unsafe fn listed(
     pool: &PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
 ) -> Result<impl FnOnce(Completion) -> Operation + use<>> {
     // SAFETY: as the function's own.
@@ -763,7 +735,7 @@ unsafe fn listed(
 /// The pointers are as the header says.
 unsafe fn call_tool(
     pool: &PoolObject,
-    session: u64,
+    session: SessionHandle,
     tool: Str,
     arguments_json: Str,
     options: *const CallOptionsStruct,

@@ -9,7 +9,7 @@ use crate::abi::buf::Buf;
 use crate::abi::error::ErrorObject;
 use crate::abi::guard::guard;
 use crate::abi::raw;
-use crate::abi::types::{DestroyFn, EventFn, Status};
+use crate::abi::types::{DestroyFn, EventFn, SessionHandle, Status, SubscriptionHandle};
 use crate::abi::user_data::UserData;
 use crate::delivery::handle_registry::PoolObject;
 use crate::delivery::queue::QueueObject;
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn trunkline_pool_subscribe(
     callback: EventFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out: *mut u64,
+    out: *mut SubscriptionHandle,
     out_snapshot: *mut *mut Buf,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -63,7 +63,7 @@ pub unsafe extern "C" fn trunkline_pool_subscribe_queue(
     mask: u64,
     queue: *mut QueueObject,
     tag: u64,
-    out: *mut u64,
+    out: *mut SubscriptionHandle,
     out_snapshot: *mut *mut Buf,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -87,12 +87,12 @@ pub unsafe extern "C" fn trunkline_pool_subscribe_queue(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_subscribe(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     mask: u64,
     callback: EventFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out: *mut u64,
+    out: *mut SubscriptionHandle,
     out_snapshot: *mut *mut Buf,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -117,11 +117,11 @@ pub unsafe extern "C" fn trunkline_session_subscribe(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_subscribe_queue(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     mask: u64,
     queue: *mut QueueObject,
     tag: u64,
-    out: *mut u64,
+    out: *mut SubscriptionHandle,
     out_snapshot: *mut *mut Buf,
     err: *mut *mut ErrorObject,
 ) -> Status {
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn trunkline_session_subscribe_queue(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_subscription_close(
     pool: *mut PoolObject,
-    subscription: u64,
+    subscription: SubscriptionHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     // SAFETY: the caller keeps the header's promises about pointers.
@@ -215,7 +215,10 @@ unsafe fn with_queue(
     let stream = stream()?;
     let snapshot = Buf::from(stream.snapshot().to_owned());
     let handle = subscribers.table.reserve()?;
-    let subscriber = Subscriber::queued((subscribers, handle), stream, queue, tag);
+    let subscriber =
+        Subscriber::queued((subscribers, handle), stream, queue, tag).inspect_err(|_| {
+            subscribers.table.remove(handle);
+        })?;
     enter(subscribers, &subscriber);
     // SAFETY: as the function's own.
     unsafe {

@@ -79,6 +79,44 @@ fn every_result_comes_out_once_and_the_descriptor_says_so() {
     });
 }
 
+/// Two threads wait for what two others bring, one of them in a batch: a thread that sleeps is
+/// woken for what is left, also for what came while another drained.
+#[test]
+fn a_thread_that_waits_is_woken_while_something_is_there() {
+    check(|| {
+        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
+        (0..4).for_each(|_| queue.register().unwrap());
+        let waiting = [1, 2].map(|most| {
+            let queue = queue.clone();
+            thread::spawn(move || {
+                let mut taken = Vec::new();
+                while queue.wait(None).is_ok() {
+                    taken.extend(drain(&queue, most));
+                    if queue.lock().owed == 0 {
+                        queue.close();
+                    }
+                }
+                taken
+            })
+        });
+        for tag in 0..2 {
+            queue.push_done(tag, Ok(Value::Nothing), &objects.leases);
+        }
+        let (bringing, leases) = (queue.clone(), objects.leases.clone());
+        let bringing = thread::spawn(move || {
+            let add = |tag| bringing.add(Entry::Done(tag, Ok(Value::Nothing), leases.clone()));
+            if add(2) | add(3) {
+                bringing.announce();
+            }
+        });
+        bringing.join().unwrap();
+        let taken = waiting.map(|thread| thread.join().unwrap());
+        let mut taken: Vec<u64> = taken.into_iter().flatten().collect();
+        taken.sort_unstable();
+        assert_eq!(taken, [0, 1, 2, 3]);
+    });
+}
+
 /// A queue that is freed while results come keeps none of them.
 #[test]
 fn a_closed_queue_keeps_nothing() {
@@ -122,7 +160,8 @@ fn subscribed(queue: &Arc<Queue>, objects: &Arc<Objects>) -> (Arc<Subscriber>, A
     let fed = Arc::new(Fed::default());
     let handle = objects.subscribers.table.reserve().unwrap();
     let subscriber =
-        Subscriber::queued((&objects.subscribers, handle), Stream::Fed(fed.clone()), queue, TAG);
+        Subscriber::queued((&objects.subscribers, handle), Stream::Fed(fed.clone()), queue, TAG)
+            .unwrap();
     objects.subscribers.table.fill(handle, subscriber.clone());
     subscriber.listen();
     (subscriber, fed)

@@ -37,8 +37,16 @@ const CORE: &[&str] = &[
     "roots_from_json",
 ];
 
-const TYPES: &[&str] =
-    &["CallOptionsStruct", "DestroyFn", "Status", "Str", "TRUNKLINE_EVERY_ENTRY"];
+const TYPES: &[&str] = &[
+    "CallOptionsStruct",
+    "DestroyFn",
+    "LeaseHandle",
+    "OpHandle",
+    "SessionHandle",
+    "Status",
+    "Str",
+    "TRUNKLINE_EVERY_ENTRY",
+];
 
 /// The file of an owner.
 pub fn file(owner: Owner) -> String {
@@ -85,7 +93,10 @@ fn handle(owner: Owner) -> Option<&'static str> {
 
 /// Name and type of each parameter of C, without those of the form.
 fn inputs(operation: &Operation) -> Vec<(String, &'static str)> {
-    let handle = handle(operation.owner).map(|handle| (handle.to_owned(), "u64"));
+    let handle = handle(operation.owner).map(|handle| {
+        let kind = if operation.owner == Owner::Lease { "LeaseHandle" } else { "SessionHandle" };
+        (handle.to_owned(), kind)
+    });
     let named = operation.parameters.iter().map(|parameter| {
         let kind = match parameter.kind {
             Kind::Timeout => "u64",
@@ -105,7 +116,7 @@ fn inputs(operation: &Operation) -> Vec<(String, &'static str)> {
 fn out(gives: Gives) -> Option<(String, &'static str)> {
     match gives {
         Gives::Nothing => None,
-        Gives::Lease => Some(("out".to_owned(), "*mut u64")),
+        Gives::Lease => Some(("out".to_owned(), "*mut LeaseHandle")),
         _ => Some(("out".to_owned(), "*mut *mut Buf")),
     }
 }
@@ -154,21 +165,16 @@ fn push_forms(text: &mut String, operation: &Operation) {
     let doc = paragraphs(operation, Language::C);
     push_function(text, (&name, &doc), &plain, &call(form, given));
     let parts = [("done", "DoneFn"), ("user_data", "*mut c_void"), ("destroy", "DestroyFn")];
-    let parts = parts.into_iter().chain([("out_op", "*mut u64")]);
+    let parts = parts.into_iter().chain([("out_op", "*mut OpHandle")]);
     let started: Vec<_> = all().chain(parts.map(|(name, kind)| (name.to_owned(), kind))).collect();
-    let doc = [
-        format!("`{name}` without waiting: `done` is called once it ended, on a thread of the library."),
-        "`out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also when this fails.".to_owned(),
-    ];
+    let doc = [format!("`{name}` whose end `done` is called with.")];
     let before =
         "    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });\n";
     let body = format!("{before}{}", call("start", "pool, callback, outs"));
     push_function(text, (&format!("{name}_start"), &doc), &started, &body);
-    let parts = [("queue", "*mut QueueObject"), ("tag", "u64"), ("out_op", "*mut u64")];
+    let parts = [("queue", "*mut QueueObject"), ("tag", "u64"), ("out_op", "*mut OpHandle")];
     let queued: Vec<_> = all().chain(parts.map(|(name, kind)| (name.to_owned(), kind))).collect();
-    let doc = [format!(
-        "`{name}` without waiting: its end comes out of `queue`, with `tag`. `out_op`: what `trunkline_op_cancel` takes; may be NULL."
-    )];
+    let doc = [format!("`{name}` whose end comes out of `queue`, with `tag`.")];
     let before = "    let outs = StartOuts { op: out_op, err };\n";
     let body = format!("{before}{}", call("enqueue", "pool, (queue, tag), outs"));
     push_function(text, (&format!("{name}_enqueue"), &doc), &queued, &body);

@@ -10,6 +10,7 @@ use trunkline_pool::interface::operations::{Language, Owner, operations};
 const C_PARTS: &[(&str, &str)] = &[
     ("trunkline_abi_version", "a constant"),
     ("trunkline_version", "a constant"),
+    ("trunkline_status_name", "of every status"),
     ("trunkline_buf_*", "of a text that was given"),
     ("trunkline_error_*", "of an error"),
     ("trunkline_host_*", "of a connection of `trunkline_session_provide`"),
