@@ -11,7 +11,7 @@
  * Sessions, leases and subscriptions of a pool must not be used after the pool is destroyed; destroying them then is fine.
  * Several threads may use one object, as long as none moves or destroys it. A callback that throws is contained: its exception
  * goes nowhere. What gives a future takes `out_op`, last or in its `call_options`: where the number is put by which `pool::cancel` ends it, before
- * the function returns. Texts are UTF-8, structured values JSON; `trunkline.h` says what each holds. A wait for a time below zero, such as that
+ * the function returns. `on_queue`, `with_callback` and, in C++20, `awaitable` have the same operations in other forms. Texts are UTF-8, structured values JSON; `trunkline.h` says what each holds. A wait for a time below zero, such as that
  * to a deadline which has passed, is over at once.
  *
  * SPDX-License-Identifier: Apache-2.0 OR MIT
@@ -19,9 +19,14 @@
 #ifndef TRUNKLINE_HPP
 #define TRUNKLINE_HPP
 
+#if (defined(_MSVC_LANG) ? _MSVC_LANG : __cplusplus) < 201703L
+#error "trunkline.hpp needs C++17 or later (-std=c++17); trunkline.h, the C interface, needs C++11"
+#elif !defined(__cpp_exceptions) && !defined(_CPPUNWIND)
+#error "trunkline.hpp needs exceptions; trunkline.h, the C interface, does not"
+#else
+
 #include "trunkline_logs.hpp"
 #include "trunkline_pool.hpp"
-#include "trunkline_queue.hpp"
 
 namespace trunkline {
 
@@ -38,6 +43,10 @@ inline std::string detect(std::string_view workspace = {}) {
     });
 }
 
+/** The stable name of a status, such as `tool_not_found`. */
+inline std::string status_name(std::int32_t status) { return trunkline_status_name(status); }
+
 } // namespace trunkline
 
+#endif
 #endif

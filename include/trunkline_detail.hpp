@@ -133,6 +133,12 @@ enum class retry_policy : std::uint32_t {
     safe = 2,
 };
 
+/** What becomes of a source that is switched. */
+enum class source_switch : std::uint32_t { off = 0, on = 1 };
+
+/** Whether what the workspace holds may have servers started. */
+enum class workspace_trust : std::uint32_t { untrusted = 0, trusted = 1 };
+
 /** The shapes in which model APIs take tools. */
 enum class tool_shape : std::uint32_t {
     /** As none of them takes it in particular: arguments have their own names. */

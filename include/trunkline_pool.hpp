@@ -10,14 +10,8 @@
 
 namespace trunkline {
 
-/** What becomes of a source that is switched. */
-enum class source_switch : std::uint32_t { off = 0, on = 1 };
-
-/** Whether what the workspace holds may have servers started. */
-enum class workspace_trust : std::uint32_t { untrusted = 0, trusted = 1 };
-
 /** One workspace's set of connections. Destroying it waits for nothing; `close` waits. */
-class pool {
+class pool : public operation_forms<pool, pool_operations> {
 public:
     /** `options`: a JSON object, as of `trunkline_pool_new`. Throws for a wrong one. */
     explicit pool(std::string_view options = {}) {
@@ -270,6 +264,14 @@ public:
     std::string metrics(std::string_view options = {}) const {
         return report(&trunkline_pool_metrics, detail::view(options));
     }
+    /** The lease that an operation on a queue gave, which the item has no more then. */
+    lease take_lease(item &item) const { return lease(place_, std::exchange(item.handle, 0)); }
+    /** Events of the whole pool, as items of a queue with that tag. It ends with the queue too. */
+    subscription subscribe(const queue &queue, std::uint64_t tag, std::uint64_t mask = TRUNKLINE_EVERY_EVENT) const {
+        return subscription(place_, [&](auto... outs) {
+            return trunkline_pool_subscribe_queue(raw_.get(), mask, queue.raw(), tag, outs...);
+        });
+    }
     /** Events of the whole pool; the function runs on a thread of the subscription's own. */
     subscription subscribe(event_function function, std::uint64_t mask = TRUNKLINE_EVERY_EVENT) const {
         return subscription(place_, std::move(function), [&](auto called, void *data, auto... rest) {
@@ -290,6 +292,9 @@ public:
     trunkline_pool *raw() const noexcept { return raw_.get(); }
 
 private:
+    friend class operation_forms<pool, pool_operations>;
+
+    detail::target target() const { return {place_, 0}; }
     /** A function of the pool that gives a text, and waits if the function does. */
     template <class Function, class... Arguments> std::string report(Function function, Arguments... arguments) const {
         return detail::text([&](auto... outs) { return function(raw_.get(), arguments..., outs...); });

@@ -26,7 +26,7 @@ struct item {
     std::optional<error> failure;
 };
 
-/** Results and events behind a descriptor to poll, for hosts with a loop. Start operations on it by the functions of `trunkline.h`. */
+/** Results and events, to poll a descriptor for or to wait for. `on_queue` of a pool, session or lease starts operations on it. */
 class queue {
 public:
     queue() {
@@ -38,8 +38,23 @@ public:
     int fd() const noexcept { return trunkline_queue_fd(raw_.get()); }
     /** For the C interface; it stays this object's. */
     trunkline_queue *raw() const noexcept { return raw_.get(); }
+    /** Waits until items are there, or the time is over: whether some are. Throws once the queue is closed. */
+    bool wait(std::optional<std::chrono::milliseconds> timeout = {}) const {
+        trunkline_error *raw = nullptr;
+        trunkline_status status = trunkline_queue_wait(raw_.get(), detail::milliseconds(timeout), &raw);
+        std::optional<error> failure;
+        if (raw)
+            failure.emplace(raw);
+        if (failure && status != TRUNKLINE_STATUS_TIMEOUT)
+            throw *failure;
+        return !failure;
+    }
+    /** Ends it for every thread: what waits in it is dropped, and who waits for it hears that it is closed. */
+    void close() const {
+        detail::checked([&](trunkline_error **err) { return trunkline_queue_close(raw_.get(), err); });
+    }
     /** Up to `most` items, oldest first, without waiting. */
-    std::vector<item> drain(std::size_t most = 64) {
+    [[nodiscard]] std::vector<item> drain(std::size_t most = 64) const {
         std::vector<trunkline_item> raw(most);
         std::size_t count = 0;
         detail::checked([&](trunkline_error **err) {

@@ -6,7 +6,7 @@
 #ifndef TRUNKLINE_SESSION_HPP
 #define TRUNKLINE_SESSION_HPP
 
-#include "trunkline_detail.hpp"
+#include "trunkline_operations.hpp"
 
 namespace trunkline {
 
@@ -17,7 +17,7 @@ using event_function = std::function<void(std::uint32_t event, std::string_view 
  * Events, for as long as it lives. Destroying it waits for a callback that is running, unless that is the one that destroys it. Destroying
  * the pool first does not: what the function refers to must then outlive the function itself.
  */
-class subscription {
+class [[nodiscard]] subscription {
 public:
     subscription() noexcept = default;
     /** The state that the events continue: `{v, seq, status}`. */
@@ -44,12 +44,16 @@ private:
     template <class Call>
     subscription(const std::shared_ptr<detail::pool_place> &pool, event_function function, Call &&call) {
         auto owner = std::make_unique<event_function>(std::move(function));
+        void *user_data = owner.release(); // The library destroys it, also when this fails.
+        begin(pool, [&](auto... outs) { return call(&called, user_data, &destroyed, outs...); });
+    }
+    /** Of a queue. */
+    template <class Call> subscription(const std::shared_ptr<detail::pool_place> &pool, Call &&call) { begin(pool, call); }
+
+    template <class Call> void begin(const std::shared_ptr<detail::pool_place> &pool, Call &&call) {
         std::uint64_t number = 0;
         trunkline_buf *snapshot = nullptr;
-        void *user_data = owner.release(); // The library destroys it, also when this fails.
-        detail::checked([&](trunkline_error **err) {
-            return call(&called, user_data, &destroyed, &number, &snapshot, err);
-        });
+        detail::checked([&](trunkline_error **err) { return call(&number, &snapshot, err); });
         handle_ = detail::handle(pool, number, &ended);
         snapshot_ = detail::take(snapshot);
     }
@@ -59,7 +63,7 @@ private:
 };
 
 /** A session's hold on a server, released when it is destroyed. */
-class lease {
+class [[nodiscard]] lease : public operation_forms<lease, lease_operations> {
 public:
     lease() noexcept = default;
 
@@ -117,7 +121,10 @@ public:
 private:
     friend class pool;
     friend class session;
+    template <class Value> friend Value detail::value_of(const std::shared_ptr<detail::pool_place> &, trunkline_item &);
+    friend class operation_forms<lease, lease_operations>;
 
+    detail::target target() const { return {handle_.place(), handle_.number()}; }
     lease(std::shared_ptr<detail::pool_place> pool, std::uint64_t number) noexcept
         : handle_(std::move(pool), number, &released) {}
     static void released(trunkline_pool *pool, std::uint64_t number) noexcept {
@@ -128,7 +135,7 @@ private:
 };
 
 /** One conversation, closed when it is destroyed. */
-class session {
+class [[nodiscard]] session : public operation_forms<session, session_operations> {
 public:
     session() noexcept = default;
 
@@ -220,8 +227,15 @@ public:
     }
     /** The tools in the shape in which a model API takes them: `mcp`, `openai`, `openai_responses`, `anthropic`, `gemini` or `any`. */
     std::string tools_for(std::string_view shape) const {
+        std::uint64_t revision = 0;
+        return tools_for(shape, revision);
+    }
+    /** The same, and the number of that list. */
+    std::string tools_for(std::string_view shape, std::uint64_t &revision) const {
         return detail::text([&](trunkline_buf **out, trunkline_error **err) {
-            return trunkline_session_tools_for(handle_.pool(), handle_.number(), detail::view(shape), out, err);
+            auto status = trunkline_session_tools_for(handle_.pool(), handle_.number(), detail::view(shape), out, err);
+            revision = trunkline_buf_revision(*out);
+            return status;
         });
     }
     /** The prompts of its view: a JSON array, as of `trunkline_session_prompts`. */
@@ -253,6 +267,12 @@ public:
                                              &provided::closed, user_data, &provided::destroyed, err);
         });
     }
+    /** Events of this session, as items of a queue with that tag. It ends with the queue too. */
+    subscription subscribe(const queue &queue, std::uint64_t tag, std::uint64_t mask = TRUNKLINE_EVERY_EVENT) const {
+        return subscription(handle_.place(), [&](auto... outs) {
+            return trunkline_session_subscribe_queue(handle_.pool(), handle_.number(), mask, queue.raw(), tag, outs...);
+        });
+    }
     /** Events of this session; the function runs on a thread of the subscription's own. */
     subscription subscribe(event_function function, std::uint64_t mask = TRUNKLINE_EVERY_EVENT) const {
         return subscription(handle_.place(), std::move(function), [&](auto called, void *data, auto... rest) {
@@ -271,7 +291,9 @@ public:
 
 private:
     friend class pool;
+    friend class operation_forms<session, session_operations>;
 
+    detail::target target() const { return {handle_.place(), handle_.number()}; }
     session(std::shared_ptr<detail::pool_place> pool, std::uint64_t number) noexcept
         : handle_(std::move(pool), number, &closed) {}
     template <class Function> void change(Function function, std::string_view text) const {

@@ -182,7 +182,7 @@ void what_gives_a_future_can_be_cancelled() {
         auto future = start(&op);
         h.pool.cancel(op);
         try {
-            future.get();
+            (void)future.get();
         } catch (const trunkline::error &failure) {
             return failure.code() == TRUNKLINE_STATUS_CANCELLED;
         }
@@ -285,7 +285,7 @@ void what_a_pool_refuses_is_thrown() {
     host h("", R"({"budget": {"limit": 1, "mode": "enforce"}, "on_tool_change": "quarantine"})");
     trunkline::lease lease = h.session.acquire("s");
     try {
-        h.session.acquire("t", R"({"command": "/no/such/program"})");
+        (void)h.session.acquire("t", R"({"command": "/no/such/program"})");
         CHECK(false);
     } catch (const trunkline::error &failure) {
         CHECK(failure.code() == TRUNKLINE_STATUS_BUDGET_EXHAUSTED && has(failure.detail(), "\"live\":1"));

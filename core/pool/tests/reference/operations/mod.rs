@@ -2,6 +2,7 @@
 
 mod c;
 mod complete;
+mod cpp;
 mod napi;
 mod node;
 pub mod page;
@@ -32,6 +33,7 @@ fn what_is_written_from_the_table_is_current() {
         compare(&format!("ffi/src/ops/{}_ops.rs", owner.word()), c::file(owner));
     }
     compare("bindings/node/src/objects/operations.rs", napi::file());
+    compare("include/trunkline_operations.hpp", cpp::file());
     for (path, owners, part) in PARTS {
         let mut text = std::fs::read_to_string(place(path)).unwrap();
         for owner in *owners {

@@ -226,6 +226,11 @@ pub fn wrapped(text: &str, prefix: &str, width: usize) -> String {
     out
 }
 
+/// A text as the comment of a member in C++.
+pub fn comment_of_cpp(text: &str) -> String {
+    format!("    /**\n{}     */\n", wrapped(text, "     * ", 100))
+}
+
 /// Paragraphs as a comment of that prefix.
 pub fn comment(paragraphs: &[String], prefix: &str) -> String {
     let blocks = paragraphs.iter().map(|text| wrapped(text, &format!("{prefix} "), 100));
