@@ -24,6 +24,12 @@ struct target {
     trunkline_pool *pool() const noexcept { return place ? place->raw() : nullptr; }
 };
 
+/** No temporary: GCC 12 moves one of a `co_await` byte by byte, and what points into itself then points elsewhere. */
+inline const call_options &default_options() {
+    static const call_options options;
+    return options;
+}
+
 /** What an operation gave, out of the item that tells of its end. */
 template <class Value> Value value_of(const std::shared_ptr<pool_place> &place, trunkline_item &item) {
     if constexpr (std::is_same_v<Value, std::string>)

@@ -22,7 +22,7 @@ public:
     /**
      * Calls a tool by the server's own name. See `trunkline_lease_call_tool`.
      */
-    auto call_tool(std::string_view tool, std::string_view arguments = {}, const call_options &options = {}) {
+    auto call_tool(std::string_view tool, std::string_view arguments = {}, const call_options &options = detail::default_options()) {
         const trunkline_call_options raw = options.raw();
         return form_.template run<std::string>(
             &trunkline_lease_call_tool_start, &trunkline_lease_call_tool_enqueue,
@@ -32,7 +32,7 @@ public:
      * Sends any other request of the protocol, and gives its result undecoded. See
      * `trunkline_lease_request`.
      */
-    auto request(std::string_view method, std::string_view params = {}, const call_options &options = {}) {
+    auto request(std::string_view method, std::string_view params = {}, const call_options &options = detail::default_options()) {
         const trunkline_call_options raw = options.raw();
         return form_.template run<std::string>(
             &trunkline_lease_request_start, &trunkline_lease_request_enqueue,
@@ -117,7 +117,7 @@ public:
      * Calls a tool of the session's view by its exposed name (`mcp__server__tool`). See
      * `trunkline_session_call_tool`.
      */
-    auto call_tool(std::string_view tool, std::string_view arguments = {}, const call_options &options = {}) {
+    auto call_tool(std::string_view tool, std::string_view arguments = {}, const call_options &options = detail::default_options()) {
         const trunkline_call_options raw = options.raw();
         return form_.template run<std::string>(
             &trunkline_session_call_tool_start, &trunkline_session_call_tool_enqueue,

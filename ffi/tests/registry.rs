@@ -42,6 +42,33 @@ fn every_event_bit_is_one_of_the_registry_and_the_other_way_round() {
     assert_eq!(enumerators("TRUNKLINE_EVENT_"), expected);
 }
 
+/// SPEC 16.1: a signature says which kind of handle is meant.
+#[test]
+fn every_kind_of_handle_has_a_type_in_the_header() {
+    let text = header();
+    for kind in ["session", "lease", "op", "subscription", "request", "host_connection"] {
+        assert!(text.contains(&format!("typedef uint64_t trunkline_{kind};\n")), "{kind}");
+    }
+    for bare in ["session", "lease", "op", "subscription", "request", "connection"] {
+        assert!(!text.contains(&format!("uint64_t {bare},")), "{bare} has no type");
+    }
+    assert!(!text.contains("uint64_t *out_op"), "out_op has no type");
+}
+
+/// SPEC 5.12
+#[test]
+fn every_status_has_the_name_of_its_error() {
+    let name = |status: i32| {
+        // SAFETY: the text is static and ends with a NUL byte.
+        let text = unsafe { std::ffi::CStr::from_ptr(trunkline_ffi::trunkline_status_name(status)) };
+        text.to_str().unwrap().to_owned()
+    };
+    for row in ERRORS {
+        assert_eq!(name(row.code as i32), row.name);
+    }
+    assert_eq!([name(0), name(-1), name(i32::MAX)], ["ok", "unknown", "unknown"]);
+}
+
 /// SPEC 16.1: the version that a host asks for is the one that the header was made with.
 #[test]
 fn the_versions_agree() {
@@ -50,4 +77,12 @@ fn the_versions_agree() {
     // SAFETY: the text is static and ends with a NUL byte.
     let text = unsafe { std::ffi::CStr::from_ptr(trunkline_ffi::trunkline_version()) };
     assert_eq!(text.to_str().unwrap(), env!("CARGO_PKG_VERSION"));
+    for (macro_name, value) in [
+        ("VERSION", concat!("\"", env!("CARGO_PKG_VERSION"), "\"")),
+        ("VERSION_MAJOR", env!("CARGO_PKG_VERSION_MAJOR")),
+        ("VERSION_MINOR", env!("CARGO_PKG_VERSION_MINOR")),
+        ("VERSION_PATCH", env!("CARGO_PKG_VERSION_PATCH")),
+    ] {
+        assert!(header().contains(&format!("#define TRUNKLINE_{macro_name} {value}\n")));
+    }
 }

@@ -46,7 +46,7 @@ fn method(row: &Operation) -> String {
     let mut before = "";
     match row.options {
         Some(OptionScope::Call) => {
-            takes.push("const call_options &options = {}".to_owned());
+            takes.push("const call_options &options = detail::default_options()".to_owned());
             gives.push("&raw".to_owned());
             before = "        const trunkline_call_options raw = options.raw();\n";
         }
