@@ -494,7 +494,7 @@ typedef uint32_t trunkline_handler;
 /**
  * What a host's handlers are told.
  */
-enum trunkline_request_news
+enum trunkline_request_event
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -505,21 +505,21 @@ enum trunkline_request_news
      * is about a configuration: `entry_index` and `generation` are null then, and `session` is for
      * the pool's.
      */
-    TRUNKLINE_REQUEST_NEWS_ASKED = 1,
+    TRUNKLINE_REQUEST_EVENT_ASKED = 1,
     /**
      * Nobody waits for the answer to that request any more.
      */
-    TRUNKLINE_REQUEST_NEWS_WITHDRAWN = 2,
+    TRUNKLINE_REQUEST_EVENT_WITHDRAWN = 2,
     /**
      * A `log` event.
      */
-    TRUNKLINE_REQUEST_NEWS_LOGGED = 3,
+    TRUNKLINE_REQUEST_EVENT_LOGGED = 3,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
-typedef enum trunkline_request_news trunkline_request_news;
+typedef enum trunkline_request_event trunkline_request_event;
 #else
-typedef uint32_t trunkline_request_news;
+typedef uint32_t trunkline_request_event;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -584,7 +584,7 @@ typedef uint64_t trunkline_request;
 
 /**
  * Called with what servers ask of the host, in their order, on a thread of the handlers' own.
- * `news` is a `trunkline_request_news` (or a number that came later), `request` the number to
+ * `news` is a `trunkline_request_event` (or a number that came later), `request` the number to
  * answer by, `json` good until the function returns. What a server sends is to be shown to people
  * with care.
  *
@@ -2065,7 +2065,6 @@ void trunkline_buf_free(trunkline_buf *buf);
 /**
  * The status number of an error. Of NULL: `TRUNKLINE_STATUS_OK`.
  */
-TRUNKLINE_MUST_USE
 trunkline_status trunkline_error_code(const trunkline_error *error);
 
 /**

@@ -360,11 +360,11 @@ class pool;
 
 /**
  * Handlers: which there are, by `TRUNKLINE_MASK` of `trunkline_handler`, and the function that is told what servers ask: a
- * `trunkline_request_news`, the number to answer by (`pool::answer`, `pool::refuse`), and the JSON text. What it throws refuses the request.
+ * `trunkline_request_event`, the number to answer by (`pool::answer`, `pool::refuse`), and the JSON text. What it throws refuses the request.
  */
 struct handlers {
     /** Told of each request, and of what becomes of it; `trunkline_ask_fn` says what the parameters are. */
-    using function = std::function<void(std::uint32_t news, std::uint64_t request, std::string_view json)>;
+    using function = std::function<void(std::uint32_t event, std::uint64_t request, std::string_view json)>;
 
     /** The handlers that servers are told of: bits, each `TRUNKLINE_MASK` of a `trunkline_handler`. */
     std::uint64_t offered = 0;
@@ -378,10 +378,10 @@ private:
         std::shared_ptr<detail::pool_place> pool;
         function ask;
     };
-    static void told(void *user_data, std::uint32_t news, std::uint64_t request, trunkline_str json) noexcept {
+    static void told(void *user_data, std::uint32_t event, std::uint64_t request, trunkline_str json) noexcept {
         auto &given = *static_cast<handlers::given *>(user_data);
         try {
-            given.ask(news, request, {json.ptr, json.len});
+            given.ask(event, request, {json.ptr, json.len});
         } catch (...) {
             if (auto pool = given.pool->use())
                 trunkline_request_refuse(pool.get(), request, -32603, detail::view("the handler failed"), nullptr);

@@ -60,7 +60,8 @@ fn every_kind_of_handle_has_a_type_in_the_header() {
 fn every_status_has_the_name_of_its_error() {
     let name = |status: i32| {
         // SAFETY: the text is static and ends with a NUL byte.
-        let text = unsafe { std::ffi::CStr::from_ptr(trunkline_ffi::trunkline_status_name(status)) };
+        let text =
+            unsafe { std::ffi::CStr::from_ptr(trunkline_ffi::trunkline_status_name(status)) };
         text.to_str().unwrap().to_owned()
     };
     for row in ERRORS {

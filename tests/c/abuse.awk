@@ -7,6 +7,8 @@ function trimmed(text) { gsub(/^ +| +$/, "", text); return text }
 function chooser(type, name) {
     if (type == "trunkline_str") return "choose_text(h, \"" name "\")"
     if (type !~ /\*|_fn$/) return "choose_number(h, \"" name "\")"
+    # A place for a handle of any kind.
+    sub(/trunkline_(session|lease|op|subscription) \*$/, "uint64_t *", type)
     gsub(/trunkline_/, "", type); gsub(/ ?\*/, "_p", type); gsub(/ /, "_", type)
     return "choose_" type "(h)"
 }

@@ -94,6 +94,9 @@ uint64_t choose_number(host *h, const char *parameter)
     for (size_t at = 0; at < sizeof of_handles / sizeof *of_handles; at++)
         if (strcmp(parameter, of_handles[at].parameter) == 0)
             return any(h, of_handles[at].kind);
+    /* Nobody need put anything into a queue. */
+    if (is_function(h, "trunkline_queue_wait"))
+        return roll(h, 20);
     if (strcmp(parameter, "timeout_ms") == 0)
         return any_time(h);
     if (strcmp(parameter, "offered") == 0)
@@ -144,6 +147,8 @@ trunkline_queue *choose_queue_p(host *h)
         h->queue = own ? NULL : h->queue;
         return own;
     }
+    if (is_function(h, "trunkline_queue_close"))
+        return which < 6 ? NULL : h->queue;
     return which == 0 ? NULL : which < 4 ? h->queue : queue;
 }
 
@@ -292,8 +297,8 @@ static void on_log(void *data, trunkline_str records)
 /* Half of what is asked is answered at once, the rest by whoever comes upon it, or never. */
 static void on_ask(void *data, uint32_t news, uint64_t request, trunkline_str json)
 {
-    CHECK(data == &given_back && (json.len > 0) == (news != TRUNKLINE_REQUEST_NEWS_WITHDRAWN));
-    if (news == TRUNKLINE_REQUEST_NEWS_ASKED)
+    CHECK(data == &given_back && (json.len > 0) == (news != TRUNKLINE_REQUEST_EVENT_WITHDRAWN));
+    if (news == TRUNKLINE_REQUEST_EVENT_ASKED)
         remember(REQUEST, request);
     if (add(&asked, 1) % 2)
         for (int number = 0; number < SCENES; number++)

@@ -177,7 +177,7 @@ static void wait_at_request(void *user_data, uint32_t news, uint64_t request, tr
 {
     host *h = user_data;
     (void)json;
-    if (news != TRUNKLINE_REQUEST_NEWS_ASKED)
+    if (news != TRUNKLINE_REQUEST_EVENT_ASKED)
         return;
     count_up(&h->entered);
     wait_count(&h->gate, 1);

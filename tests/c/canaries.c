@@ -58,7 +58,7 @@ static void ask(void *user_data, uint32_t news, uint64_t request, trunkline_str 
     trunkline_error *error = NULL;
     char failing[128];
     keep("question", text);
-    if (news != TRUNKLINE_REQUEST_NEWS_ASKED)
+    if (news != TRUNKLINE_REQUEST_EVENT_ASKED)
         return;
     json *asked = json_parse(text.ptr, text.len);
     const json *kind = json_get(asked, "kind");

@@ -27,7 +27,7 @@ static person new_person(void)
 static void ask(void *user_data, uint32_t news, uint64_t request, trunkline_str text)
 {
     person *p = user_data;
-    if (news == TRUNKLINE_REQUEST_NEWS_ASKED) {
+    if (news == TRUNKLINE_REQUEST_EVENT_ASKED) {
         json *asked = json_parse(text.ptr, text.len);
         const json *message = json_get(json_get(asked, "params"), "message");
         CHECK(json_is_text(json_get(asked, "server"), "s") && json_is_text(json_get(asked, "kind"), "elicitation"));
@@ -40,10 +40,10 @@ static void ask(void *user_data, uint32_t news, uint64_t request, trunkline_str 
             p->waiting = request;
         json_free(asked);
         count_up(&p->asked);
-    } else if (news == TRUNKLINE_REQUEST_NEWS_WITHDRAWN) {
+    } else if (news == TRUNKLINE_REQUEST_EVENT_WITHDRAWN) {
         CHECK(request == p->waiting);
         count_up(&p->withdrawn);
-    } else if (news == TRUNKLINE_REQUEST_NEWS_LOGGED) {
+    } else if (news == TRUNKLINE_REQUEST_EVENT_LOGGED) {
         CHECK(text_has(text, "heard") && request == 0);
         count_up(&p->logged);
     }

@@ -60,7 +60,7 @@ static void answer(const desk *desk, uint64_t request, const json *script)
 void ask_desk(void *user_data, uint32_t news, uint64_t request, trunkline_str text)
 {
     desk *desk = user_data;
-    if (news == TRUNKLINE_REQUEST_NEWS_WITHDRAWN)
+    if (news == TRUNKLINE_REQUEST_EVENT_WITHDRAWN)
         return;
     json *asked = json_parse(text.ptr, text.len);
     CHECK(asked);
@@ -68,7 +68,7 @@ void ask_desk(void *user_data, uint32_t news, uint64_t request, trunkline_str te
     pthread_mutex_lock(&lock);
     json_put(desk->asked, NULL, asked);
     pthread_mutex_unlock(&lock);
-    if (news == TRUNKLINE_REQUEST_NEWS_ASKED)
+    if (news == TRUNKLINE_REQUEST_EVENT_ASKED)
         answer(desk, request, script ? script : json_get(desk->scripts, "sampling_tools"));
 }
 

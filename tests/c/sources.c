@@ -235,7 +235,7 @@ static void on_ask(void *user_data, uint32_t news, uint64_t request, trunkline_s
     host *h = user_data;
     trunkline_pool *pool = h->project.scene.pool;
     trunkline_buf *buf = NULL;
-    CHECK(news == TRUNKLINE_REQUEST_NEWS_ASKED);
+    CHECK(news == TRUNKLINE_REQUEST_EVENT_ASKED);
     CHECK(text_has(text, "\"kind\":\"inputs\"") && text_has(text, "\"id\":\"word\"") && text_has(text, "\"generation\":null"));
     FAILS(TRUNKLINE_STATUS_WRONG_THREAD, trunkline_pool_load(pool, text_of(h->project.settings), none, &buf, &err));
     FAILS(TRUNKLINE_STATUS_WRONG_THREAD, trunkline_pool_approvals(pool, &buf, &err));

@@ -78,7 +78,7 @@ static json *example(const json *schema)
 static void accept(void *user_data, uint32_t news, uint64_t request, trunkline_str text)
 {
     (void)user_data;
-    if (news != TRUNKLINE_REQUEST_NEWS_ASKED)
+    if (news != TRUNKLINE_REQUEST_EVENT_ASKED)
         return;
     json *asked = json_parse(text.ptr, text.len), *answer = json_new(JSON_OBJECT), *content = json_new(JSON_OBJECT);
     const json *members = json_get(json_get(json_get(asked, "params"), "requestedSchema"), "properties");

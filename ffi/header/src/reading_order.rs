@@ -45,8 +45,8 @@ fn function(block: &str) -> Result<Function, String> {
     let name = declaration.split_once('(').and_then(|(head, _)| head.rsplit([' ', '*']).next());
     let name = name.and_then(|name| name.strip_prefix("trunkline_"));
     let name = name.ok_or_else(|| format!("no function: {block}"))?.to_owned();
-    let is_status = declaration.starts_with("trunkline_status ");
-    let text = if is_status && !MAY_BE_IGNORED.contains(&name.as_str()) {
+    let can_fail = declaration.starts_with("trunkline_status ") && declaration.contains(" **err");
+    let text = if can_fail && !MAY_BE_IGNORED.contains(&name.as_str()) {
         block.replace("*/\ntrunkline_status ", "*/\nTRUNKLINE_MUST_USE\ntrunkline_status ")
     } else {
         block.to_owned()

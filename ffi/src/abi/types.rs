@@ -10,7 +10,8 @@ use trunkline::ErrorCode;
 pub const TRUNKLINE_ABI_VERSION: u32 = 1;
 
 /// Where a time or an index may be left to the library: "the default", or "all of them". Each
-/// function says which it means.
+/// function says which it means. A language without unsigned numbers passes -1, which has the same
+/// bits.
 pub const TRUNKLINE_DEFAULT: u64 = u64::MAX;
 
 /// For `trunkline_pool_restart`: every entry of the server.
@@ -307,7 +308,7 @@ pub enum HandlerNumber {
 /// What a host's handlers are told.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestNews {
+pub enum RequestEvent {
     /// A server asks: `{kind, server, entry_index, generation, session, method, params}`. Answer it
     /// with `trunkline_request_answer` or `trunkline_request_refuse`. What the library itself asks
     /// is about a configuration: `entry_index` and `generation` are null then, and `session` is for
@@ -320,14 +321,14 @@ pub enum RequestNews {
 }
 
 /// Called with what servers ask of the host, in their order, on a thread of the handlers' own.
-/// `news` is a `trunkline_request_news` (or a number that came later), `request` the number to
+/// `event` is a `trunkline_request_event` (or a number that came later), `request` the number to
 /// answer by, `json` good until the function returns. What a server sends is to be shown to people
 /// with care.
 ///
-/// It must not throw. It may answer at once; an answer that takes long is better given later, by
-/// whichever thread, since the next request is told only when this has returned.
+/// It must not throw. It may answer at once. An answer that takes long is better given later, by any
+/// thread, since the next request is told only when this has returned.
 pub type AskFn = Option<
-    unsafe extern "C" fn(user_data: *mut c_void, news: u32, request: RequestHandle, json: Str),
+    unsafe extern "C" fn(user_data: *mut c_void, event: u32, request: RequestHandle, json: Str),
 >;
 
 /// Called with each message of the pool for a server that the host provides, in their order, on a

@@ -14,7 +14,7 @@ use trunkline::{
 
 use crate::abi::guard::in_callback;
 use crate::abi::raw;
-use crate::abi::types::{AskFn, DestroyFn, HandlerNumber, RequestNews, Str};
+use crate::abi::types::{AskFn, DestroyFn, HandlerNumber, RequestEvent, Str};
 use crate::abi::user_data::UserData;
 use crate::delivery::signal::Signal;
 use crate::handles::callback_tracker::{Running, no_thread};
@@ -157,12 +157,12 @@ fn serve(id: u32, desk: &Weak<HandlerQueue>, signal: &Signal, given: &HandlerTab
             let request = |number: u64| u64::from(id) << 32 | number & u64::from(u32::MAX);
             match news {
                 HandlerEvent::Asked(number, asked) => {
-                    tell(given, RequestNews::Asked, request(number), &asked.to_json());
+                    tell(given, RequestEvent::Asked, request(number), &asked.to_json());
                 }
                 HandlerEvent::Withdrawn(number) => {
-                    tell(given, RequestNews::Withdrawn, request(number), "");
+                    tell(given, RequestEvent::Withdrawn, request(number), "");
                 }
-                HandlerEvent::Logged(event) => tell(given, RequestNews::Logged, 0, &event),
+                HandlerEvent::Logged(event) => tell(given, RequestEvent::Logged, 0, &event),
                 _ => {}
             }
         }
@@ -172,10 +172,10 @@ fn serve(id: u32, desk: &Weak<HandlerQueue>, signal: &Signal, given: &HandlerTab
     }
 }
 
-fn tell(given: &HandlerTable, news: RequestNews, request: u64, json: &str) {
+fn tell(given: &HandlerTable, event: RequestEvent, request: u64, json: &str) {
     let Some(ask) = given.ask else { return };
     // SAFETY: the host gave the function for this pointer, and the text outlives the call.
-    in_callback(|| unsafe { ask(given.user_data.pointer, news as u32, request, Str::of(json)) });
+    in_callback(|| unsafe { ask(given.user_data.pointer, event as u32, request, Str::of(json)) });
 }
 
 #[cfg(test)]

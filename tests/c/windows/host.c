@@ -139,7 +139,7 @@ static void a_program_that_is_not_there_is_named(void)
     close_scene(&s);
 }
 
-static void a_queue_has_no_descriptor_and_is_drained(void)
+static void a_queue_has_no_descriptor_and_is_waited_for(void)
 {
     scene s = open_scene();
     trunkline_queue *queue = NULL;
@@ -147,11 +147,10 @@ static void a_queue_has_no_descriptor_and_is_drained(void)
     size_t count = 0;
     CHECK(trunkline_queue_new(&queue, &error) == TRUNKLINE_STATUS_OK && trunkline_queue_fd(queue) == -1);
     CHECK(trunkline_lease_call_tool_enqueue(s.pool, s.lease, TEXT_OF("pid"), none, NULL, queue, 7, NULL, &error) == TRUNKLINE_STATUS_OK);
-    for (int look = 0; count == 0; look++) {
-        CHECK(look < LOOKS && trunkline_queue_drain(queue, &item, 1, &count, &error) == TRUNKLINE_STATUS_OK);
-        Sleep(LOOK_MS);
-    }
-    CHECK(item.tag == 7 && item.buf);
+    CHECK(trunkline_queue_wait(queue, 30000, &error) == TRUNKLINE_STATUS_OK);
+    CHECK(trunkline_queue_drain(queue, &item, 1, &count, &error) == TRUNKLINE_STATUS_OK);
+    CHECK(count == 1 && item.tag == 7 && item.buf);
+    CHECK(trunkline_queue_wait(queue, 0, NULL) == TRUNKLINE_STATUS_TIMEOUT);
     trunkline_item_clear(&item);
     trunkline_queue_free(queue);
     close_scene(&s);
@@ -163,7 +162,7 @@ int main(void)
     RUN(a_close_ends_a_server_and_what_it_started);
     RUN(a_server_that_is_lost_is_started_anew);
     RUN(a_program_that_is_not_there_is_named);
-    RUN(a_queue_has_no_descriptor_and_is_drained);
+    RUN(a_queue_has_no_descriptor_and_is_waited_for);
     trunkline_error_free(error);
     printf("%d passed, 0 failed\n", passed);
     return 0;

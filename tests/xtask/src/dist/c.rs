@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Dist, copy, native};
+use super::{Dist, c_pages, copy, failed, native};
 use crate::machine::write;
 use crate::run::{Run, Stop};
 
@@ -24,7 +24,13 @@ pub fn make(dist: &Dist, run: &mut Run) -> Result<(), Stop> {
     let archive = "lib/libtrunkline.a";
     native::split_static(dist, run, &folder.join(archive), &debug.join(archive))?;
     let glibc = native::glibc(dist, run, &folder.join(&shared))?;
-    write(&folder.join("README"), &readme(dist, &glibc))?;
+    dist.build(run, "trunkline-cli")?;
+    let program = folder.join("bin/trunkline");
+    copy(&dist.built().join("trunkline"), &program)?;
+    native::split(dist, run, &program, &debug.join("bin/trunkline.debug"))?;
+    c_pages::pages(dist, run, &folder)?;
+    c_pages::examples(dist, &folder.join("examples"))?;
+    write(&folder.join("README"), &readme(dist, &glibc)?)?;
     for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
         copy(&dist.machine.root.join(licence), &folder.join(licence))?;
     }
@@ -45,17 +51,10 @@ pub fn archived(dist: &Dist) -> PathBuf {
     Path::new(&dist.out("c")).join(name)
 }
 
-fn readme(dist: &Dist, glibc: &str) -> String {
-    format!(
-        "trunkline {} for C and C++, built for {}; the shared library needs glibc {glibc} or later.\n\
-         \n\
-         This folder works wherever it is put. With pkg-config:\n\
-         \n\
-         \x20   export PKG_CONFIG_PATH=$PWD/lib/pkgconfig\n\
-         \x20   cc host.c $(pkg-config --cflags --libs trunkline) -Wl,-rpath,$PWD/lib\n\
-         \n\
-         With CMake: find_package(trunkline REQUIRED), then link trunkline::trunkline or trunkline::trunkline_static;\n\
-         trunkline_DIR is lib/cmake/trunkline. What debuggers need is in the archive whose name ends with -debug.\n",
-        dist.version, dist.host
-    )
+/// What the folder says of itself.
+fn readme(dist: &Dist, glibc: &str) -> Result<String, Stop> {
+    let path = dist.machine.root.join("ffi/dist/README.in");
+    let text = std::fs::read_to_string(&path).map_err(|error| failed(&path, &error))?;
+    let marks = [("@VERSION@", &*dist.version), ("@HOST@", &*dist.host), ("@GLIBC@", glibc)];
+    Ok(marks.into_iter().fold(text, |text, (mark, value)| text.replace(mark, value)))
 }

@@ -65,6 +65,14 @@ pub fn c(dist: &Dist, run: &mut Run) -> Result<(), Stop> {
         let program = dist.machine.command(folder.join(language));
         says_hi(dist, run, program)?;
     }
+    let examples = folder.join(archive::name(dist)).join("examples");
+    run.command(dist.machine.command("make").arg("-s").arg("-C").arg(&examples))?;
+    let server = dist.machine.testserver(run)?;
+    for program in ["call", "calls", "queue", "forms", "coroutine", "two_sessions"] {
+        run.command(dist.machine.command(examples.join(program)).arg(&server))?;
+    }
+    let mut command = dist.machine.command(lib.join("../bin/trunkline"));
+    run.command(command.arg("--version"))?;
     for file in files_below(&dist.machine.root.join("tests/c/install"))? {
         copy(&file, &folder.join("cmake").join(file.file_name().unwrap_or_default()))?;
     }

@@ -6,6 +6,7 @@
 //! machines.
 
 mod c;
+mod c_pages;
 mod check;
 mod crates;
 mod native;

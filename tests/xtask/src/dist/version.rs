@@ -17,12 +17,13 @@ mod tests {
     use crate::machine::{Machine, Reach};
 
     /// Where else the version has to be written, and what stands around it.
-    const PLACES: [(&str, &str, &str); 8] = [
+    const PLACES: [(&str, &str, &str); 9] = [
         ("Cargo.toml", "trunkline = { path = \"core\", version = \"", "\" }"),
         ("Cargo.toml", "trunkline-cli = { path = \"core/cli\", version = \"", "\" }"),
         ("Cargo.toml", "trunkline-pool = { path = \"core/pool\", version = \"", "\" }"),
         ("Cargo.toml", "trunkline-ffi = { path = \"ffi\", version = \"", "\" }"),
         ("bindings/node/package.json", "\n  \"version\": \"", "\","),
+        ("include/trunkline.h", "#define TRUNKLINE_VERSION \"", "\"\n"),
         ("docs/guide/stability.md", "trunkline is at ", ","),
         ("docs/guide/cli.md", "trunkline: ", ","),
         ("CHANGELOG.md", "\n## ", ", "),

@@ -15,6 +15,7 @@ const PLAIN: [&str; 59] = [
     "docs/guide/auth-rules.md",
     "docs/guide/auth.md",
     "docs/guide/bundling.md",
+    "docs/guide/c-forms.md",
     "docs/guide/c-sessions.md",
     "docs/guide/c.md",
     "docs/guide/catalogs.md",
