@@ -283,75 +283,9 @@ std::string call(const handle &handle, Function function, std::string_view what,
     });
 }
 
-/** Ends a promise with what an item tells; `Take` makes the value. */
-template <class Value> struct pending {
-    std::promise<Value> promise;
-    std::function<Value(trunkline_item &)> take;
-
-    static void done(void *user_data, trunkline_item *item) noexcept {
-        auto &self = *static_cast<pending *>(user_data);
-        try {
-            if (item->status != TRUNKLINE_STATUS_OK)
-                throw error(std::exchange(item->error, nullptr));
-            self.set(*item);
-        } catch (...) {
-            self.promise.set_exception(std::current_exception());
-        }
-    }
-
-    void set(trunkline_item &item) {
-        if constexpr (std::is_void_v<Value>)
-            promise.set_value();
-        else
-            promise.set_value(take(item));
-    }
-
-    static void destroy(void *user_data) noexcept { delete static_cast<pending *>(user_data); }
-};
-
-/** Starts an operation whose end a future gets. `call` is given the callback's three arguments and the place for the error. */
-template <class Value, class Take, class Call> std::future<Value> started(Take take, Call &&call) {
-    auto owner = std::make_unique<pending<Value>>();
-    owner->take = std::move(take);
-    std::future<Value> future = owner->promise.get_future();
-    void *user_data = owner.release(); // The library destroys it, also when the start fails.
-    checked([&](trunkline_error **err) {
-        return call(&pending<Value>::done, user_data, &pending<Value>::destroy, err);
-    });
-    return future;
-}
-
-inline std::string take_text(trunkline_item &item) { return take(std::exchange(item.buf, nullptr)); }
-
-template <class Call> std::future<std::string> started_text(Call &&call) {
-    return started<std::string>(&take_text, std::forward<Call>(call));
-}
-
-template <class Call> std::future<void> started_end(Call &&call) {
-    return started<void>(nullptr, std::forward<Call>(call));
-}
-
 /** An operation about one text that gives nothing, and waits. */
 template <class Function> void told(const handle &handle, Function function, std::string_view what) {
     checked([&](trunkline_error **err) { return function(handle.pool(), handle.number(), view(what), err); });
-}
-
-/** The same for a future; where the number for `pool::cancel` is put. */
-template <class Function>
-std::future<void> told_async(const handle &handle, Function function, std::string_view what, std::uint64_t *out_op) {
-    return started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-        return function(handle.pool(), handle.number(), view(what), done, user_data, destroy, out_op, err);
-    });
-}
-
-/** A call or request, for a future. */
-template <class Function>
-std::future<std::string> call_async(const handle &handle, Function function, std::string_view what, std::string_view with,
-                                    const call_options &options) {
-    auto raw = options.raw();
-    return started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-        return function(handle.pool(), handle.number(), view(what), view(with), &raw, done, user_data, destroy, options.out_op, err);
-    });
 }
 
 } // namespace detail

@@ -33,7 +33,7 @@ inline const call_options &default_options() {
 /** What an operation gave, out of the item that tells of its end. */
 template <class Value> Value value_of(const std::shared_ptr<pool_place> &place, trunkline_item &item) {
     if constexpr (std::is_same_v<Value, std::string>)
-        return take_text(item);
+        return take(std::exchange(item.buf, nullptr));
     else if constexpr (!std::is_void_v<Value>)
         return Value(place, std::exchange(item.handle, 0));
 }
@@ -105,6 +105,16 @@ template <class Value, class Function> struct callback {
     static void destroy(void *user_data) noexcept { delete static_cast<callback *>(user_data); }
 };
 
+/** Starts an operation whose end `function` is called with. */
+template <class Value, class Function, class Start, class... Arguments>
+void begin(const target &of, Function function, std::uint64_t *out_op, Start start, Arguments... arguments) {
+    using kept = callback<Value, Function>;
+    void *user_data = new kept{of.place, std::move(function)}; // The library destroys it, also when the start fails.
+    checked([&](trunkline_error **err) {
+        return start(of.pool(), arguments..., &kept::done, user_data, &kept::destroy, out_op, err);
+    });
+}
+
 /** A function is called with the end. Gives the number that `pool::cancel` takes. */
 template <class Function> struct callback_form {
     target of;
@@ -112,12 +122,8 @@ template <class Function> struct callback_form {
 
     template <class Value, class Start, class Enqueue, class... Arguments>
     std::uint64_t run(Start start, Enqueue, Arguments... arguments) {
-        using kept = callback<Value, Function>;
         std::uint64_t number = 0;
-        void *user_data = new kept{of.place, copied()}; // The library destroys it, also when the start fails.
-        checked([&](trunkline_error **err) {
-            return start(of.pool(), arguments..., &kept::done, user_data, &kept::destroy, &number, err);
-        });
+        begin<Value>(of, copied(), &number, start, arguments...);
         return number;
     }
 
@@ -127,6 +133,28 @@ private:
             return function;
         else
             return std::move(function);
+    }
+};
+
+/** A future gets the end. */
+struct future_form {
+    target of;
+    std::uint64_t *out_op;
+
+    template <class Value, class Start, class Enqueue, class... Arguments>
+    std::future<Value> run(Start start, Enqueue, Arguments... arguments) const {
+        std::promise<Value> promise;
+        std::future<Value> future = promise.get_future();
+        auto keep = [promise = std::move(promise)](outcome<Value> end) mutable {
+            if (!end)
+                promise.set_exception(end.failure());
+            else if constexpr (std::is_void_v<Value>)
+                promise.set_value();
+            else
+                promise.set_value(end.get());
+        };
+        begin<Value>(of, std::move(keep), out_op, start, arguments...);
+        return future;
     }
 };
 
@@ -150,26 +178,17 @@ template <class Value> struct awaited {
     std::optional<outcome<Value>> end;
     std::coroutine_handle<> waiter;
 
-    static void done(void *user_data, trunkline_item *item) noexcept {
-        std::shared_ptr<awaited> self = *static_cast<std::shared_ptr<awaited> *>(user_data);
-        std::coroutine_handle<> waiter;
-        {
-            std::lock_guard<std::mutex> held(self->lock);
-            self->end.emplace(self->of.place, *item);
-            waiter = std::exchange(self->waiter, nullptr);
-        }
-        if (!waiter)
-            return;
-        try {
-            if (self->resume)
-                self->resume(waiter);
-            else
-                waiter.resume();
-        } catch (...) {
-            // An exception must not reach the library, and nobody else is here to take it.
-        }
+    /** It has ended, and the coroutine that waits goes on. */
+    void finish(outcome<Value> outcome) {
+        std::unique_lock<std::mutex> held(lock);
+        end.emplace(std::move(outcome));
+        std::coroutine_handle<> next = std::exchange(waiter, nullptr);
+        held.unlock();
+        if (next && resume)
+            resume(next);
+        else if (next)
+            next.resume();
     }
-    static void destroy(void *user_data) noexcept { delete static_cast<std::shared_ptr<awaited> *>(user_data); }
 };
 
 } // namespace detail
@@ -228,12 +247,9 @@ struct awaitable_form {
 
     template <class Value, class Start, class Enqueue, class... Arguments>
     awaitable<Value> run(Start start, Enqueue, Arguments... arguments) const {
-        using kept = awaited<Value>;
-        auto state = std::make_shared<kept>(of, resume);
-        void *user_data = new std::shared_ptr<kept>(state); // The library destroys it, also when the start fails.
-        checked([&](trunkline_error **err) {
-            return start(of.pool(), arguments..., &kept::done, user_data, &kept::destroy, &state->number, err);
-        });
+        auto state = std::make_shared<awaited<Value>>(of, resume);
+        auto keep = [state](outcome<Value> end) { state->finish(std::move(end)); };
+        begin<Value>(of, std::move(keep), &state->number, start, arguments...);
         return awaitable<Value>(std::move(state));
     }
 };
@@ -268,6 +284,12 @@ public:
         return Operations<detail::awaitable_form>({target_of(), std::move(resume)});
     }
 #endif
+
+protected:
+    /** Its operations with a future each; where the number that `pool::cancel` takes is put. */
+    Operations<detail::future_form> futures(std::uint64_t *out_op) const {
+        return Operations<detail::future_form>({target_of(), out_op});
+    }
 
 private:
     detail::target target_of() const { return static_cast<const Self &>(*this).target(); }

@@ -86,12 +86,7 @@ public:
     /** The same as `acquire`, as a future. */
     std::future<lease> acquire_async(std::string_view server, std::string_view config, std::string_view session_id,
                                      std::string_view options = {}, std::uint64_t *out_op = nullptr) const {
-        auto take = [place = place_](trunkline_item &item) { return lease(place, std::exchange(item.handle, 0)); };
-        return detail::started<lease>(take, [&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-            return trunkline_pool_acquire_start(raw_.get(), detail::view(server), detail::view(config),
-                                                detail::view(session_id), detail::view(options), done, user_data, destroy,
-                                                out_op, err);
-        });
+        return futures(out_op).acquire(server, config, session_id, options);
     }
     /** Makes these servers the pool's run-time source; the report. */
     std::string reconcile(std::string_view servers) const {
@@ -99,7 +94,7 @@ public:
     }
     /** The same as `reconcile`, as a future. */
     std::future<std::string> reconcile_async(std::string_view servers, std::uint64_t *out_op = nullptr) const {
-        return report_later(out_op, &trunkline_pool_reconcile_start, detail::view(servers));
+        return futures(out_op).reconcile(servers);
     }
     /** Replaces the connections of a server, or of one of its entries; the report, with the reasons of `trunkline_pool_restart`. */
     std::string restart(std::string_view server, std::uint32_t entry_index = TRUNKLINE_EVERY_ENTRY) const {
@@ -109,7 +104,7 @@ public:
     std::future<std::string> restart_async(std::string_view server,
                                            std::uint32_t entry_index = TRUNKLINE_EVERY_ENTRY,
                                            std::uint64_t *out_op = nullptr) const {
-        return report_later(out_op, &trunkline_pool_restart_start, detail::view(server), entry_index);
+        return futures(out_op).restart(server, entry_index);
     }
     /** Accepts the definition of a tool that is kept back: the one with this digest, which was shown. */
     void accept_tool(std::string_view server, std::string_view tool, std::string_view digest) const {
@@ -120,10 +115,7 @@ public:
     /** The same as `accept_tool`, as a future. */
     std::future<void> accept_tool_async(std::string_view server, std::string_view tool, std::string_view digest,
                                         std::uint64_t *out_op = nullptr) const {
-        return detail::started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-            return trunkline_pool_accept_tool_start(raw_.get(), detail::view(server), detail::view(tool), detail::view(digest),
-                                                    done, user_data, destroy, out_op, err);
-        });
+        return futures(out_op).accept_tool(server, tool, digest);
     }
     /** Replaces the folders that servers are told of, a JSON array; servers are told, and list again in the background. */
     void set_roots(std::string_view roots) const {
@@ -131,9 +123,7 @@ public:
     }
     /** The same as `set_roots`, as a future. */
     std::future<void> set_roots_async(std::string_view roots, std::uint64_t *out_op = nullptr) const {
-        return detail::started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-            return trunkline_pool_set_roots_start(raw_.get(), detail::view(roots), done, user_data, destroy, out_op, err);
-        });
+        return futures(out_op).set_roots(roots);
     }
     /** Replaces the lists of servers that may run, a JSON object; the report names the servers about which it changed. */
     std::string set_gates(std::string_view lists) const {
@@ -146,7 +136,7 @@ public:
     /** The same as `load`, as a future. */
     std::future<std::string> load_async(std::string_view path, std::string_view options = {},
                                         std::uint64_t *out_op = nullptr) const {
-        return report_later(out_op, &trunkline_pool_load_start, detail::view(path), detail::view(options));
+        return futures(out_op).load(path, options);
     }
     /** Replaces a source (`user`, `extension:git`) by the text of settings, or removes it when that is empty; the report. */
     std::string set_source(std::string_view source, std::string_view settings) const {
@@ -172,7 +162,7 @@ public:
     }
     /** The same as `reload`, as a future. */
     std::future<std::string> reload_async(std::string_view options = {}, std::uint64_t *out_op = nullptr) const {
-        return report_later(out_op, &trunkline_pool_reload_start, detail::view(options));
+        return futures(out_op).reload(options);
     }
     /** Waits until nothing that configuration caused is under way; how every server stands. */
     std::string settled(std::optional<std::chrono::milliseconds> timeout = {}) const {
@@ -181,7 +171,7 @@ public:
     /** The same as `settled`, as a future. */
     std::future<std::string> settled_async(std::optional<std::chrono::milliseconds> timeout = {},
                                            std::uint64_t *out_op = nullptr) const {
-        return report_later(out_op, &trunkline_pool_settled_start, detail::milliseconds(timeout));
+        return futures(out_op).settled(timeout);
     }
     /** Says whether the workspace is trusted; the report. */
     std::string set_trusted(workspace_trust trust) const {
@@ -189,13 +179,13 @@ public:
     }
     /** The same as `set_trusted`, as a future. */
     std::future<std::string> set_trusted_async(workspace_trust trust, std::uint64_t *out_op = nullptr) const {
-        return report_later(out_op, &trunkline_pool_set_trusted_start, static_cast<std::uint32_t>(trust));
+        return futures(out_op).set_trusted(trust);
     }
     /** What waits for approval and what was decided: `{v, root, requests, decisions}`. */
     std::string approvals() const { return report(&trunkline_pool_approvals); }
     /** The same as `approvals`, as a future. */
     std::future<std::string> approvals_async(std::uint64_t *out_op = nullptr) const {
-        return report_later(out_op, &trunkline_pool_approvals_start);
+        return futures(out_op).approvals();
     }
     /** Lets the configuration run whose request with this hash was shown; the report. */
     std::string approve(std::string_view server, std::string_view hash) const {
@@ -204,7 +194,7 @@ public:
     /** The same as `approve`, as a future. */
     std::future<std::string> approve_async(std::string_view server, std::string_view hash,
                                            std::uint64_t *out_op = nullptr) const {
-        return report_later(out_op, &trunkline_pool_approve_start, detail::view(server), detail::view(hash));
+        return futures(out_op).approve(server, hash);
     }
     /** Keeps the configuration with this hash from running; the report. */
     std::string reject(std::string_view server, std::string_view hash) const {
@@ -213,13 +203,13 @@ public:
     /** The same as `reject`, as a future. */
     std::future<std::string> reject_async(std::string_view server, std::string_view hash,
                                           std::uint64_t *out_op = nullptr) const {
-        return report_later(out_op, &trunkline_pool_reject_start, detail::view(server), detail::view(hash));
+        return futures(out_op).reject(server, hash);
     }
     /** Forgets every decision about a server; the report. */
     std::string forget(std::string_view server) const { return report(&trunkline_pool_forget, detail::view(server)); }
     /** The same as `forget`, as a future. */
     std::future<std::string> forget_async(std::string_view server, std::uint64_t *out_op = nullptr) const {
-        return report_later(out_op, &trunkline_pool_forget_start, detail::view(server));
+        return futures(out_op).forget(server);
     }
     /** Begins a sign-in, and says where a person has to go. */
     std::string sign_in(std::string_view server, std::string_view options = {}) const {
@@ -228,7 +218,7 @@ public:
     /** The same as `sign_in`, as a future. */
     std::future<std::string> sign_in_async(std::string_view server, std::string_view options = {},
                                            std::uint64_t *out_op = nullptr) const {
-        return report_later(out_op, &trunkline_pool_sign_in_start, detail::view(server), detail::view(options));
+        return futures(out_op).sign_in(server, options);
     }
     /** Ends a sign-in with the address that the person was redirected to. */
     std::string finish_sign_in(std::string_view redirect_url) const {
@@ -236,7 +226,7 @@ public:
     }
     /** The same as `finish_sign_in`, as a future. */
     std::future<std::string> finish_sign_in_async(std::string_view redirect_url, std::uint64_t *out_op = nullptr) const {
-        return report_later(out_op, &trunkline_pool_finish_sign_in_start, detail::view(redirect_url));
+        return futures(out_op).finish_sign_in(redirect_url);
     }
     /** Forgets what a server was signed in to with. */
     std::string sign_out(std::string_view server) const {
@@ -244,7 +234,7 @@ public:
     }
     /** The same as `sign_out`, as a future. */
     std::future<std::string> sign_out_async(std::string_view server, std::uint64_t *out_op = nullptr) const {
-        return report_later(out_op, &trunkline_pool_sign_out_start, detail::view(server));
+        return futures(out_op).sign_out(server);
     }
     /** Ends every connection, one-way; the report. */
     std::string drain_all(std::string_view options = {}) const {
@@ -252,7 +242,7 @@ public:
     }
     /** The same as `drain_all`, as a future. */
     std::future<std::string> drain_all_async(std::string_view options = {}, std::uint64_t *out_op = nullptr) const {
-        return report_later(out_op, &trunkline_pool_drain_all_start, detail::view(options));
+        return futures(out_op).drain_all(options);
     }
     /** The state of the pool: a JSON object, as of `trunkline_pool_status`. */
     std::string status() const { return report(&trunkline_pool_status); }
@@ -298,13 +288,6 @@ private:
     /** A function of the pool that gives a text, and waits if the function does. */
     template <class Function, class... Arguments> std::string report(Function function, Arguments... arguments) const {
         return detail::text([&](auto... outs) { return function(raw_.get(), arguments..., outs...); });
-    }
-    /** The same for a future; where the number for `cancel` is put. */
-    template <class Function, class... Arguments>
-    std::future<std::string> report_later(std::uint64_t *out_op, Function function, Arguments... arguments) const {
-        return detail::started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-            return function(raw_.get(), arguments..., done, user_data, destroy, out_op, err);
-        });
     }
     void leave() noexcept {
         if (place_)

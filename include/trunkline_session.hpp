@@ -79,7 +79,7 @@ public:
     /** The same as `call_tool`, as a future. */
     std::future<std::string> call_tool_async(std::string_view tool, std::string_view arguments = {},
                                           const call_options &options = {}) const {
-        return detail::call_async(handle_, &trunkline_lease_call_tool_start, tool, arguments, options);
+        return futures(options.out_op).call_tool(tool, arguments, options);
     }
     /** Sends any other request (`resources/read`, `prompts/get`, ...), and waits. */
     std::string request(std::string_view method, std::string_view params = {}, const call_options &options = {}) const {
@@ -88,7 +88,7 @@ public:
     /** The same as `request`, as a future. */
     std::future<std::string> request_async(std::string_view method, std::string_view params = {},
                                           const call_options &options = {}) const {
-        return detail::call_async(handle_, &trunkline_lease_request_start, method, params, options);
+        return futures(options.out_op).request(method, params, options);
     }
     /** Subscribes the session to updates of a resource, and waits. Counted, by whichever lease of the session: each
      *  needs its unsubscribe. */
@@ -97,7 +97,7 @@ public:
     }
     /** The same as `subscribe_resource`, as a future. */
     std::future<void> subscribe_resource_async(std::string_view uri, std::uint64_t *out_op = nullptr) const {
-        return detail::told_async(handle_, &trunkline_lease_subscribe_resource_start, uri, out_op);
+        return futures(out_op).subscribe_resource(uri);
     }
     /** The counterpart of `subscribe_resource`: with the last the session gets no more of its events. */
     void unsubscribe_resource(std::string_view uri) const {
@@ -105,7 +105,7 @@ public:
     }
     /** The same as `unsubscribe_resource`, as a future. */
     std::future<void> unsubscribe_resource_async(std::string_view uri, std::uint64_t *out_op = nullptr) const {
-        return detail::told_async(handle_, &trunkline_lease_unsubscribe_resource_start, uri, out_op);
+        return futures(out_op).unsubscribe_resource(uri);
     }
     /** The tools of this server in the session's view: a JSON array. */
     std::string tools() const { return detail::read(handle_, &trunkline_lease_tools); }
@@ -151,22 +151,13 @@ public:
     /** The same as `acquire`, as a future. */
     std::future<lease> acquire_async(std::string_view server, std::string_view config = {},
                                      std::string_view options = {}, std::uint64_t *out_op = nullptr) const {
-        auto take = [place = handle_.place()](trunkline_item &item) {
-            return lease(place, std::exchange(item.handle, 0));
-        };
-        return detail::started<lease>(take, [&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-            return trunkline_session_acquire_start(handle_.pool(), handle_.number(), detail::view(server),
-                                                   detail::view(config), detail::view(options), done, user_data, destroy,
-                                                   out_op, err);
-        });
+        return futures(out_op).acquire(server, config, options);
     }
     /** Waits until each server that it wants is ready, has failed or sleeps, at most for the start gate; how each stands. */
     std::string started() const { return detail::read(handle_, &trunkline_session_started); }
     /** The same as `started`, as a future. */
     std::future<std::string> started_async(std::uint64_t *out_op = nullptr) const {
-        return detail::started_text([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-            return trunkline_session_started_start(handle_.pool(), handle_.number(), done, user_data, destroy, out_op, err);
-        });
+        return futures(out_op).started();
     }
     /** Waits until every server that it wants, or that one, is ready, has failed or sleeps; that one's failure is thrown. */
     void ready(std::string_view server = {}, std::optional<std::chrono::milliseconds> timeout = {}) const {
@@ -178,22 +169,19 @@ public:
     /** The same as `ready`, as a future. */
     std::future<void> ready_async(std::string_view server = {}, std::optional<std::chrono::milliseconds> timeout = {},
                                   std::uint64_t *out_op = nullptr) const {
-        return detail::started_end([&](auto done, void *user_data, auto destroy, trunkline_error **err) {
-            return trunkline_session_ready_start(handle_.pool(), handle_.number(), detail::view(server),
-                                                 detail::milliseconds(timeout), done, user_data, destroy, out_op, err);
-        });
+        return futures(out_op).ready(server, timeout);
     }
     /** Has the lists of a server read anew, which is acquired for that, and waits; throws why no list could be had. */
     void refresh(std::string_view server) const { detail::told(handle_, &trunkline_session_refresh, server); }
     /** The same as `refresh`, as a future. */
     std::future<void> refresh_async(std::string_view server, std::uint64_t *out_op = nullptr) const {
-        return detail::told_async(handle_, &trunkline_session_refresh_start, server, out_op);
+        return futures(out_op).refresh(server);
     }
     /** Waits until no list of its servers, or of that one, is being read or has to be, at most 5 s. */
     void listed(std::string_view server = {}) const { detail::told(handle_, &trunkline_session_listed, server); }
     /** The same as `listed`, as a future. */
     std::future<void> listed_async(std::string_view server = {}, std::uint64_t *out_op = nullptr) const {
-        return detail::told_async(handle_, &trunkline_session_listed_start, server, out_op);
+        return futures(out_op).listed(server);
     }
     /** What a server that it holds said of itself, as of `lease::introduction`. */
     std::string introduction(std::string_view server) const {
@@ -213,7 +201,7 @@ public:
     /** The same as `call_tool`, as a future. */
     std::future<std::string> call_tool_async(std::string_view tool, std::string_view arguments = {},
                                           const call_options &options = {}) const {
-        return detail::call_async(handle_, &trunkline_session_call_tool_start, tool, arguments, options);
+        return futures(options.out_op).call_tool(tool, arguments, options);
     }
     /** JSON arrays of what it sees. */
     std::string tools() const { return detail::read(handle_, &trunkline_session_tools); }
