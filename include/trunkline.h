@@ -134,7 +134,8 @@
 
 /**
  * Where a time or an index may be left to the library: "the default", or "all of them". Each
- * function says which it means.
+ * function says which it means. A language without unsigned numbers passes -1, which has the same
+ * bits.
  */
 #define TRUNKLINE_DEFAULT UINT64_MAX
 
@@ -584,15 +585,15 @@ typedef uint64_t trunkline_request;
 
 /**
  * Called with what servers ask of the host, in their order, on a thread of the handlers' own.
- * `news` is a `trunkline_request_event` (or a number that came later), `request` the number to
+ * `event` is a `trunkline_request_event` (or a number that came later), `request` the number to
  * answer by, `json` good until the function returns. What a server sends is to be shown to people
  * with care.
  *
- * It must not throw. It may answer at once; an answer that takes long is better given later, by
- * whichever thread, since the next request is told only when this has returned.
+ * It must not throw. It may answer at once. An answer that takes long is better given later, by any
+ * thread, since the next request is told only when this has returned.
  */
 typedef void (*trunkline_ask_fn)(void *user_data,
-                                 uint32_t news,
+                                 uint32_t event,
                                  trunkline_request request,
                                  trunkline_str json);
 

@@ -6,6 +6,8 @@
 #ifndef TRUNKLINE_FORMS_HPP
 #define TRUNKLINE_FORMS_HPP
 
+#include <type_traits>
+
 #ifdef __cpp_impl_coroutine
 #include <coroutine>
 #endif

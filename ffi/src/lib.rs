@@ -10,8 +10,8 @@
 //! - [`handles`]: `table.rs` has the handles, `pool_ids.rs` says which pool one is of;
 //!   `callback_tracker.rs` knows what a close waits for.
 //! - [`delivery`]: `completion.rs` ends an operation, exactly once. `callback_threads.rs` and
-//!   `subscription.rs` run the host's callbacks; a host with a loop of its own polls `queue.rs`
-//!   instead. `handle_registry.rs` has the objects of one pool.
+//!   `subscription.rs` run the host's callbacks; other hosts poll `queue.rs`, or wait for it.
+//!   `handle_registry.rs` has the objects of one pool.
 //! - [`ops`]: the functions. `forms.rs` has the three ways to ask for an end; `pool_ops.rs`,
 //!   `session_ops.rs` and `lease_ops.rs` are written from the table of operations.
 //!

@@ -111,7 +111,7 @@ void a_coroutine_goes_on_where_its_host_says() {
 
 task sleeping(const trunkline::lease &lease) { co_await lease.awaitable().call_tool("sleep", R"({"ms": 60000})"); }
 
-// SPEC 5.5, I-19: what nobody awaits any more is cancelled, and nothing that is gone is resumed.
+// SPEC 5.5: what nobody awaits any more is cancelled, and nothing that is gone is resumed.
 void what_is_destroyed_is_cancelled() {
     host h;
     trunkline::lease lease = h.session.acquire("s");

@@ -103,7 +103,7 @@ void threads_wait_for_a_queue_until_it_is_closed() {
     h.pool.close();
 }
 
-// SPEC 16.1, 16.2, I-18
+// SPEC 16.1, 16.2
 void operations_end_in_a_callback() {
     host h;
     tally ends;

@@ -85,7 +85,7 @@ static void a_wait_costs_nothing(void)
     trunkline_queue_free(queue);
 }
 
-/* SPEC 16.2, I-18 */
+/* SPEC 16.2 */
 static void several_threads_share_the_items_of_a_queue(void)
 {
     enum { THREADS = 4, CALLS = 400 };

@@ -31,6 +31,14 @@ pub fn in_reading_order(header: &str) -> Result<String, String> {
         return Err(format!("functions without a section: {names:?}"));
     }
     sections.rotate_left(1);
+    if let Some(((_, forms), before)) = sections.split_last_mut() {
+        let names: Vec<&str> =
+            before.iter().flat_map(|(_, functions)| functions).map(|one| &*one.name).collect();
+        forms.sort_by_key(|form| {
+            let name = form.name.trim_end_matches("_start").trim_end_matches("_enqueue");
+            names.iter().position(|one| *one == name)
+        });
+    }
     let (mut body, mut contents) = (String::new(), String::new());
     for (place, (section, functions)) in sections.iter().enumerate() {
         push_section(&mut body, place + 1, section, functions);
@@ -98,17 +106,14 @@ fn push_contents(contents: &mut String, place: usize, section: &Section, functio
 
 /// Words in lines of the header's width.
 fn push_wrapped<'a>(text: &mut String, words: impl Iterator<Item = &'a str>, prefix: &str) {
-    let mut line = prefix.trim_end().to_owned();
-    let indent = prefix.len() - line.len();
-    let mut gap = " ".repeat(indent);
+    let mut line = String::new();
     for word in words {
-        if line.len() + gap.len() + word.len() > WIDTH && gap.len() != indent {
+        if !line.is_empty() && line.len() + 1 + word.len() > WIDTH {
             let _ = writeln!(text, "{line}");
-            line = prefix.trim_end().to_owned();
-            gap = " ".repeat(indent);
+            line.clear();
         }
-        let _ = write!(line, "{gap}{word}");
-        gap = " ".to_owned();
+        line.push_str(if line.is_empty() { prefix } else { " " });
+        line.push_str(word);
     }
     let _ = writeln!(text, "{line}");
 }

@@ -325,8 +325,8 @@ pub enum RequestEvent {
 /// answer by, `json` good until the function returns. What a server sends is to be shown to people
 /// with care.
 ///
-/// It must not throw. It may answer at once. An answer that takes long is better given later, by any
-/// thread, since the next request is told only when this has returned.
+/// It must not throw. It may answer at once. An answer that takes long is better given later, by
+/// any thread, since the next request is told only when this has returned.
 pub type AskFn = Option<
     unsafe extern "C" fn(user_data: *mut c_void, event: u32, request: RequestHandle, json: Str),
 >;

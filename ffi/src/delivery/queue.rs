@@ -2,8 +2,6 @@
 
 #[cfg(all(test, feature = "schedules"))]
 mod schedules;
-#[cfg(all(test, not(feature = "schedules")))]
-mod waiting;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, PoisonError, Weak};
@@ -77,6 +75,8 @@ struct State {
     /// The bell has rung, and the descriptor is not readable yet.
     rung: bool,
     signalled: bool,
+    /// Threads that wait without a descriptor.
+    waiting: usize,
     closed: bool,
 }
 
@@ -222,14 +222,17 @@ impl Queue {
                 return Ok(());
             }
             let left = deadline.map(|at| at.saturating_duration_since(Instant::now()));
+            if left == Some(Duration::ZERO) {
+                return Err(nothing_came(limit));
+            }
+            state.waiting += 1;
             state = match left {
-                Some(Duration::ZERO) => return Err(nothing_came(limit)),
                 Some(left) => {
-                    let woken = self.came.wait_timeout(state, left);
-                    woken.unwrap_or_else(PoisonError::into_inner).0
+                    self.came.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
                 }
                 None => self.came.wait(state).unwrap_or_else(PoisonError::into_inner),
             };
+            state.waiting -= 1;
         }
     }
 
@@ -294,7 +297,9 @@ impl Queue {
     /// The descriptor is readable, and who waits is woken. Not only when it becomes so: while
     /// somebody drains, it stays readable, and others find nothing and wait.
     fn signal(&self, state: &mut State) {
-        self.came.notify_all();
+        if state.waiting > 0 {
+            self.came.notify_all();
+        }
         if !state.signalled {
             state.signalled = true;
             self.notify.set();
@@ -319,6 +324,8 @@ const RESULTS_MAX: usize = 1 << 20;
 
 #[cfg(test)]
 mod tests {
+    mod waiting;
+
     use trunkline::{EventKind, EventMask, Pool, PoolOptions, Servers, leaves_requests};
 
     use super::*;

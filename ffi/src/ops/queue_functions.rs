@@ -33,7 +33,8 @@ pub unsafe extern "C" fn trunkline_queue_new(
 
 /// The descriptor to poll for reading: readable while items wait, as soon as all are there that
 /// arrived together. It is the queue's own; do not read, write or close it. -1 of NULL, in a
-/// forked child, and on Windows, where no descriptor can be polled: `trunkline_queue_wait` waits there.
+/// forked child, and on Windows, where no descriptor can be polled: `trunkline_queue_wait` waits
+/// there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_queue_fd(queue: *const QueueObject) -> i32 {
     // SAFETY: the caller passes NULL or a queue that it has not freed.
@@ -114,9 +115,9 @@ pub unsafe extern "C" fn trunkline_item_clear(item: *mut Item) {
 
 /// Ends a queue, while other threads may wait on it or use it: what they ask of it answers
 /// `CLOSED`. What waits in it is dropped, and subscriptions whose events come out of it end.
-/// Operations that were to end in it go on, and their results are dropped (a lease is released). The
-/// descriptor stays readable. Returns at once; repeating it does nothing. Free the queue once no
-/// thread uses it.
+/// Operations that were to end in it go on, and their results are dropped (a lease is released).
+/// The descriptor stays readable. Returns at once; repeating it does nothing. Free the queue once
+/// no thread uses it.
 ///
 /// Errors: `FORKED`, `INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]

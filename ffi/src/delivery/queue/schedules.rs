@@ -77,44 +77,42 @@ fn every_result_comes_out_once_and_the_descriptor_says_so() {
         taken.sort_unstable();
         assert_eq!(taken, [0, 1, 10, 11]);
     });
+    check(threads_that_wait_take_every_result);
 }
 
 /// Two threads wait for what two others bring, one of them in a batch: a thread that sleeps is
 /// woken for what is left, also for what came while another drained.
-#[test]
-fn a_thread_that_waits_is_woken_while_something_is_there() {
-    check(|| {
-        let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
-        (0..4).for_each(|_| queue.register().unwrap());
-        let waiting = [1, 2].map(|most| {
-            let queue = queue.clone();
-            thread::spawn(move || {
-                let mut taken = Vec::new();
-                while queue.wait(None).is_ok() {
-                    taken.extend(drain(&queue, most));
-                    if queue.lock().owed == 0 {
-                        queue.close();
-                    }
+fn threads_that_wait_take_every_result() {
+    let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
+    (0..4).for_each(|_| queue.register().unwrap());
+    let waiting = [1, 2].map(|most| {
+        let queue = queue.clone();
+        thread::spawn(move || {
+            let mut taken = Vec::new();
+            while queue.wait(None).is_ok() {
+                taken.extend(drain(&queue, most));
+                if queue.lock().owed == 0 {
+                    queue.close();
                 }
-                taken
-            })
-        });
-        for tag in 0..2 {
-            queue.push_done(tag, Ok(Value::Nothing), &objects.leases);
-        }
-        let (bringing, leases) = (queue.clone(), objects.leases.clone());
-        let bringing = thread::spawn(move || {
-            let add = |tag| bringing.add(Entry::Done(tag, Ok(Value::Nothing), leases.clone()));
-            if add(2) | add(3) {
-                bringing.announce();
             }
-        });
-        bringing.join().unwrap();
-        let taken = waiting.map(|thread| thread.join().unwrap());
-        let mut taken: Vec<u64> = taken.into_iter().flatten().collect();
-        taken.sort_unstable();
-        assert_eq!(taken, [0, 1, 2, 3]);
+            taken
+        })
     });
+    for tag in 0..2 {
+        queue.push_done(tag, Ok(Value::Nothing), &objects.leases);
+    }
+    let (bringing, leases) = (queue.clone(), objects.leases.clone());
+    let bringing = thread::spawn(move || {
+        let add = |tag| bringing.add(Entry::Done(tag, Ok(Value::Nothing), leases.clone()));
+        if add(2) | add(3) {
+            bringing.announce();
+        }
+    });
+    bringing.join().unwrap();
+    let taken = waiting.map(|thread| thread.join().unwrap());
+    let mut taken: Vec<u64> = taken.into_iter().flatten().collect();
+    taken.sort_unstable();
+    assert_eq!(taken, [0, 1, 2, 3]);
 }
 
 /// A queue that is freed while results come keeps none of them.

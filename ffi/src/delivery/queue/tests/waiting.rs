@@ -3,7 +3,6 @@
 use std::thread;
 
 use super::*;
-use crate::delivery::handle_registry::Objects;
 
 fn code(waited: Result<()>) -> Option<ErrorCode> {
     waited.err().map(|error| error.code())
@@ -36,7 +35,7 @@ fn a_wait_ends_when_its_time_is_over() {
     assert!(began.elapsed() >= limit);
 }
 
-/// I-18: each result wakes those who wait, and one of them takes it.
+/// SPEC 16.2: each result wakes those who wait, and one of them takes it.
 #[test]
 fn what_comes_wakes_those_who_wait() {
     let (queue, objects) = (Queue::new().unwrap(), Objects::new().unwrap());
