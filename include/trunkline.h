@@ -589,8 +589,8 @@ typedef uint64_t trunkline_request;
  * answer by, `json` good until the function returns. What a server sends is to be shown to people
  * with care.
  *
- * It must not throw. It may answer at once. An answer that takes long is better given later, by any
- * thread, since the next request is told only when this has returned.
+ * It must not throw. It may answer at once. An answer that takes long is better given later, by
+ * any thread, since the next request is told only when this has returned.
  */
 typedef void (*trunkline_ask_fn)(void *user_data,
                                  uint32_t event,
@@ -1802,7 +1802,8 @@ trunkline_status trunkline_queue_new(trunkline_queue **out, trunkline_error **er
 /**
  * The descriptor to poll for reading: readable while items wait, as soon as all are there that
  * arrived together. It is the queue's own; do not read, write or close it. -1 of NULL, in a
- * forked child, and on Windows, where no descriptor can be polled: `trunkline_queue_wait` waits there.
+ * forked child, and on Windows, where no descriptor can be polled: `trunkline_queue_wait` waits
+ * there.
  */
 int32_t trunkline_queue_fd(const trunkline_queue *queue);
 
@@ -1849,9 +1850,9 @@ void trunkline_item_clear(trunkline_item *item);
 /**
  * Ends a queue, while other threads may wait on it or use it: what they ask of it answers
  * `CLOSED`. What waits in it is dropped, and subscriptions whose events come out of it end.
- * Operations that were to end in it go on, and their results are dropped (a lease is released). The
- * descriptor stays readable. Returns at once; repeating it does nothing. Free the queue once no
- * thread uses it.
+ * Operations that were to end in it go on, and their results are dropped (a lease is released).
+ * The descriptor stays readable. Returns at once; repeating it does nothing. Free the queue once
+ * no thread uses it.
  *
  * Errors: `FORKED`, `INVALID_ARGUMENT`.
  */
@@ -2191,9 +2192,11 @@ void trunkline_logs_free(trunkline_logs *logs);
 /*
  * 11. The forms that do not wait
  *
- * Each function that blocks has two other forms, with the same inputs and the same errors. Both return at once.
+ * Each function that blocks has two other forms, with the same inputs and the same errors. Both
+ * return at once.
  *
- * `_start` calls `done` once the operation ended, on a thread of the library. `destroy` is called exactly once, also when the start fails.
+ * `_start` calls `done` once the operation ended, on a thread of the library. `destroy` is called
+ * exactly once, also when the start fails.
  *
  * `_enqueue` puts an item into `queue`, which carries `tag`.
  *
@@ -2210,75 +2213,27 @@ void trunkline_logs_free(trunkline_logs *logs);
 trunkline_status trunkline_op_cancel(trunkline_pool *pool, trunkline_op op, trunkline_error **err);
 
 /**
- * `trunkline_lease_call_tool` whose end `done` is called with.
+ * `trunkline_pool_set_roots` whose end `done` is called with.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_lease_call_tool_start(trunkline_pool *pool,
-                                                 trunkline_lease lease,
-                                                 trunkline_str tool,
-                                                 trunkline_str arguments_json,
-                                                 const trunkline_call_options *options,
-                                                 trunkline_done_fn done,
-                                                 void *user_data,
-                                                 trunkline_destroy_fn destroy,
-                                                 trunkline_op *out_op,
-                                                 trunkline_error **err);
+trunkline_status trunkline_pool_set_roots_start(trunkline_pool *pool,
+                                                trunkline_str roots_json,
+                                                trunkline_done_fn done,
+                                                void *user_data,
+                                                trunkline_destroy_fn destroy,
+                                                trunkline_op *out_op,
+                                                trunkline_error **err);
 
 /**
- * `trunkline_lease_request` whose end `done` is called with.
+ * `trunkline_pool_set_roots` whose end comes out of `queue`, with `tag`.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_lease_request_start(trunkline_pool *pool,
-                                               trunkline_lease lease,
-                                               trunkline_str method,
-                                               trunkline_str params_json,
-                                               const trunkline_call_options *options,
-                                               trunkline_done_fn done,
-                                               void *user_data,
-                                               trunkline_destroy_fn destroy,
-                                               trunkline_op *out_op,
-                                               trunkline_error **err);
-
-/**
- * `trunkline_lease_subscribe_resource` whose end `done` is called with.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_lease_subscribe_resource_start(trunkline_pool *pool,
-                                                          trunkline_lease lease,
-                                                          trunkline_str uri,
-                                                          trunkline_done_fn done,
-                                                          void *user_data,
-                                                          trunkline_destroy_fn destroy,
-                                                          trunkline_op *out_op,
-                                                          trunkline_error **err);
-
-/**
- * `trunkline_lease_unsubscribe_resource` whose end `done` is called with.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_lease_unsubscribe_resource_start(trunkline_pool *pool,
-                                                            trunkline_lease lease,
-                                                            trunkline_str uri,
-                                                            trunkline_done_fn done,
-                                                            void *user_data,
-                                                            trunkline_destroy_fn destroy,
-                                                            trunkline_op *out_op,
-                                                            trunkline_error **err);
-
-/**
- * `trunkline_pool_acquire` whose end `done` is called with.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_acquire_start(trunkline_pool *pool,
-                                              trunkline_str server,
-                                              trunkline_str config_json,
-                                              trunkline_str session_id,
-                                              trunkline_str options_json,
-                                              trunkline_done_fn done,
-                                              void *user_data,
-                                              trunkline_destroy_fn destroy,
-                                              trunkline_op *out_op,
-                                              trunkline_error **err);
+trunkline_status trunkline_pool_set_roots_enqueue(trunkline_pool *pool,
+                                                  trunkline_str roots_json,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  trunkline_op *out_op,
+                                                  trunkline_error **err);
 
 /**
  * `trunkline_pool_restart` whose end `done` is called with.
@@ -2294,28 +2249,14 @@ trunkline_status trunkline_pool_restart_start(trunkline_pool *pool,
                                               trunkline_error **err);
 
 /**
- * `trunkline_pool_accept_tool` whose end `done` is called with.
+ * `trunkline_pool_restart` whose end comes out of `queue`, with `tag`.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_accept_tool_start(trunkline_pool *pool,
-                                                  trunkline_str server,
-                                                  trunkline_str tool,
-                                                  trunkline_str digest,
-                                                  trunkline_done_fn done,
-                                                  void *user_data,
-                                                  trunkline_destroy_fn destroy,
-                                                  trunkline_op *out_op,
-                                                  trunkline_error **err);
-
-/**
- * `trunkline_pool_set_roots` whose end `done` is called with.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_set_roots_start(trunkline_pool *pool,
-                                                trunkline_str roots_json,
-                                                trunkline_done_fn done,
-                                                void *user_data,
-                                                trunkline_destroy_fn destroy,
+trunkline_status trunkline_pool_restart_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                uint32_t entry_index,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
                                                 trunkline_op *out_op,
                                                 trunkline_error **err);
 
@@ -2332,6 +2273,17 @@ trunkline_status trunkline_pool_drain_all_start(trunkline_pool *pool,
                                                 trunkline_error **err);
 
 /**
+ * `trunkline_pool_drain_all` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_drain_all_enqueue(trunkline_pool *pool,
+                                                  trunkline_str options_json,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  trunkline_op *out_op,
+                                                  trunkline_error **err);
+
+/**
  * `trunkline_pool_reconcile` whose end `done` is called with.
  */
 TRUNKLINE_MUST_USE
@@ -2342,6 +2294,17 @@ trunkline_status trunkline_pool_reconcile_start(trunkline_pool *pool,
                                                 trunkline_destroy_fn destroy,
                                                 trunkline_op *out_op,
                                                 trunkline_error **err);
+
+/**
+ * `trunkline_pool_reconcile` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_reconcile_enqueue(trunkline_pool *pool,
+                                                  trunkline_str servers_json,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  trunkline_op *out_op,
+                                                  trunkline_error **err);
 
 /**
  * `trunkline_pool_load` whose end `done` is called with.
@@ -2357,16 +2320,16 @@ trunkline_status trunkline_pool_load_start(trunkline_pool *pool,
                                            trunkline_error **err);
 
 /**
- * `trunkline_pool_set_trusted` whose end `done` is called with.
+ * `trunkline_pool_load` whose end comes out of `queue`, with `tag`.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_set_trusted_start(trunkline_pool *pool,
-                                                  uint32_t trusted,
-                                                  trunkline_done_fn done,
-                                                  void *user_data,
-                                                  trunkline_destroy_fn destroy,
-                                                  trunkline_op *out_op,
-                                                  trunkline_error **err);
+trunkline_status trunkline_pool_load_enqueue(trunkline_pool *pool,
+                                             trunkline_str path,
+                                             trunkline_str options_json,
+                                             trunkline_queue *queue,
+                                             uint64_t tag,
+                                             trunkline_op *out_op,
+                                             trunkline_error **err);
 
 /**
  * `trunkline_pool_reload` whose end `done` is called with.
@@ -2381,6 +2344,63 @@ trunkline_status trunkline_pool_reload_start(trunkline_pool *pool,
                                              trunkline_error **err);
 
 /**
+ * `trunkline_pool_reload` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_reload_enqueue(trunkline_pool *pool,
+                                               trunkline_str options_json,
+                                               trunkline_queue *queue,
+                                               uint64_t tag,
+                                               trunkline_op *out_op,
+                                               trunkline_error **err);
+
+/**
+ * `trunkline_pool_settled` whose end `done` is called with.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_settled_start(trunkline_pool *pool,
+                                              uint64_t timeout_ms,
+                                              trunkline_done_fn done,
+                                              void *user_data,
+                                              trunkline_destroy_fn destroy,
+                                              trunkline_op *out_op,
+                                              trunkline_error **err);
+
+/**
+ * `trunkline_pool_settled` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_settled_enqueue(trunkline_pool *pool,
+                                                uint64_t timeout_ms,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                trunkline_op *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_pool_set_trusted` whose end `done` is called with.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_set_trusted_start(trunkline_pool *pool,
+                                                  uint32_t trusted,
+                                                  trunkline_done_fn done,
+                                                  void *user_data,
+                                                  trunkline_destroy_fn destroy,
+                                                  trunkline_op *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * `trunkline_pool_set_trusted` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_set_trusted_enqueue(trunkline_pool *pool,
+                                                    uint32_t trusted,
+                                                    trunkline_queue *queue,
+                                                    uint64_t tag,
+                                                    trunkline_op *out_op,
+                                                    trunkline_error **err);
+
+/**
  * `trunkline_pool_approvals` whose end `done` is called with.
  */
 TRUNKLINE_MUST_USE
@@ -2390,6 +2410,16 @@ trunkline_status trunkline_pool_approvals_start(trunkline_pool *pool,
                                                 trunkline_destroy_fn destroy,
                                                 trunkline_op *out_op,
                                                 trunkline_error **err);
+
+/**
+ * `trunkline_pool_approvals` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_approvals_enqueue(trunkline_pool *pool,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  trunkline_op *out_op,
+                                                  trunkline_error **err);
 
 /**
  * `trunkline_pool_approve` whose end `done` is called with.
@@ -2405,6 +2435,18 @@ trunkline_status trunkline_pool_approve_start(trunkline_pool *pool,
                                               trunkline_error **err);
 
 /**
+ * `trunkline_pool_approve` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_approve_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                trunkline_str hash,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                trunkline_op *out_op,
+                                                trunkline_error **err);
+
+/**
  * `trunkline_pool_reject` whose end `done` is called with.
  */
 TRUNKLINE_MUST_USE
@@ -2416,6 +2458,18 @@ trunkline_status trunkline_pool_reject_start(trunkline_pool *pool,
                                              trunkline_destroy_fn destroy,
                                              trunkline_op *out_op,
                                              trunkline_error **err);
+
+/**
+ * `trunkline_pool_reject` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_reject_enqueue(trunkline_pool *pool,
+                                               trunkline_str server,
+                                               trunkline_str hash,
+                                               trunkline_queue *queue,
+                                               uint64_t tag,
+                                               trunkline_op *out_op,
+                                               trunkline_error **err);
 
 /**
  * `trunkline_pool_forget` whose end `done` is called with.
@@ -2430,16 +2484,42 @@ trunkline_status trunkline_pool_forget_start(trunkline_pool *pool,
                                              trunkline_error **err);
 
 /**
- * `trunkline_pool_settled` whose end `done` is called with.
+ * `trunkline_pool_forget` whose end comes out of `queue`, with `tag`.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_settled_start(trunkline_pool *pool,
-                                              uint64_t timeout_ms,
-                                              trunkline_done_fn done,
-                                              void *user_data,
-                                              trunkline_destroy_fn destroy,
-                                              trunkline_op *out_op,
-                                              trunkline_error **err);
+trunkline_status trunkline_pool_forget_enqueue(trunkline_pool *pool,
+                                               trunkline_str server,
+                                               trunkline_queue *queue,
+                                               uint64_t tag,
+                                               trunkline_op *out_op,
+                                               trunkline_error **err);
+
+/**
+ * `trunkline_pool_accept_tool` whose end `done` is called with.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_accept_tool_start(trunkline_pool *pool,
+                                                  trunkline_str server,
+                                                  trunkline_str tool,
+                                                  trunkline_str digest,
+                                                  trunkline_done_fn done,
+                                                  void *user_data,
+                                                  trunkline_destroy_fn destroy,
+                                                  trunkline_op *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * `trunkline_pool_accept_tool` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_accept_tool_enqueue(trunkline_pool *pool,
+                                                    trunkline_str server,
+                                                    trunkline_str tool,
+                                                    trunkline_str digest,
+                                                    trunkline_queue *queue,
+                                                    uint64_t tag,
+                                                    trunkline_op *out_op,
+                                                    trunkline_error **err);
 
 /**
  * `trunkline_pool_sign_in` whose end `done` is called with.
@@ -2455,6 +2535,18 @@ trunkline_status trunkline_pool_sign_in_start(trunkline_pool *pool,
                                               trunkline_error **err);
 
 /**
+ * `trunkline_pool_sign_in` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_sign_in_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                trunkline_str options_json,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                trunkline_op *out_op,
+                                                trunkline_error **err);
+
+/**
  * `trunkline_pool_finish_sign_in` whose end `done` is called with.
  */
 TRUNKLINE_MUST_USE
@@ -2465,6 +2557,17 @@ trunkline_status trunkline_pool_finish_sign_in_start(trunkline_pool *pool,
                                                      trunkline_destroy_fn destroy,
                                                      trunkline_op *out_op,
                                                      trunkline_error **err);
+
+/**
+ * `trunkline_pool_finish_sign_in` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_finish_sign_in_enqueue(trunkline_pool *pool,
+                                                       trunkline_str redirect_url,
+                                                       trunkline_queue *queue,
+                                                       uint64_t tag,
+                                                       trunkline_op *out_op,
+                                                       trunkline_error **err);
 
 /**
  * `trunkline_pool_sign_out` whose end `done` is called with.
@@ -2479,29 +2582,13 @@ trunkline_status trunkline_pool_sign_out_start(trunkline_pool *pool,
                                                trunkline_error **err);
 
 /**
- * `trunkline_session_acquire` whose end `done` is called with.
+ * `trunkline_pool_sign_out` whose end comes out of `queue`, with `tag`.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_session_acquire_start(trunkline_pool *pool,
-                                                 trunkline_session session,
+trunkline_status trunkline_pool_sign_out_enqueue(trunkline_pool *pool,
                                                  trunkline_str server,
-                                                 trunkline_str config_json,
-                                                 trunkline_str options_json,
-                                                 trunkline_done_fn done,
-                                                 void *user_data,
-                                                 trunkline_destroy_fn destroy,
-                                                 trunkline_op *out_op,
-                                                 trunkline_error **err);
-
-/**
- * `trunkline_session_started` whose end `done` is called with.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_session_started_start(trunkline_pool *pool,
-                                                 trunkline_session session,
-                                                 trunkline_done_fn done,
-                                                 void *user_data,
-                                                 trunkline_destroy_fn destroy,
+                                                 trunkline_queue *queue,
+                                                 uint64_t tag,
                                                  trunkline_op *out_op,
                                                  trunkline_error **err);
 
@@ -2520,12 +2607,24 @@ trunkline_status trunkline_session_ready_start(trunkline_pool *pool,
                                                trunkline_error **err);
 
 /**
- * `trunkline_session_refresh` whose end `done` is called with.
+ * `trunkline_session_ready` whose end comes out of `queue`, with `tag`.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_session_refresh_start(trunkline_pool *pool,
+trunkline_status trunkline_session_ready_enqueue(trunkline_pool *pool,
                                                  trunkline_session session,
                                                  trunkline_str server,
+                                                 uint64_t timeout_ms,
+                                                 trunkline_queue *queue,
+                                                 uint64_t tag,
+                                                 trunkline_op *out_op,
+                                                 trunkline_error **err);
+
+/**
+ * `trunkline_session_started` whose end `done` is called with.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_started_start(trunkline_pool *pool,
+                                                 trunkline_session session,
                                                  trunkline_done_fn done,
                                                  void *user_data,
                                                  trunkline_destroy_fn destroy,
@@ -2533,17 +2632,15 @@ trunkline_status trunkline_session_refresh_start(trunkline_pool *pool,
                                                  trunkline_error **err);
 
 /**
- * `trunkline_session_listed` whose end `done` is called with.
+ * `trunkline_session_started` whose end comes out of `queue`, with `tag`.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_session_listed_start(trunkline_pool *pool,
-                                                trunkline_session session,
-                                                trunkline_str server,
-                                                trunkline_done_fn done,
-                                                void *user_data,
-                                                trunkline_destroy_fn destroy,
-                                                trunkline_op *out_op,
-                                                trunkline_error **err);
+trunkline_status trunkline_session_started_enqueue(trunkline_pool *pool,
+                                                   trunkline_session session,
+                                                   trunkline_queue *queue,
+                                                   uint64_t tag,
+                                                   trunkline_op *out_op,
+                                                   trunkline_error **err);
 
 /**
  * `trunkline_session_call_tool` whose end `done` is called with.
@@ -2561,250 +2658,81 @@ trunkline_status trunkline_session_call_tool_start(trunkline_pool *pool,
                                                    trunkline_error **err);
 
 /**
- * `trunkline_lease_call_tool` whose end comes out of `queue`, with `tag`.
+ * `trunkline_session_call_tool` whose end comes out of `queue`, with `tag`.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_lease_call_tool_enqueue(trunkline_pool *pool,
-                                                   trunkline_lease lease,
-                                                   trunkline_str tool,
-                                                   trunkline_str arguments_json,
-                                                   const trunkline_call_options *options,
+trunkline_status trunkline_session_call_tool_enqueue(trunkline_pool *pool,
+                                                     trunkline_session session,
+                                                     trunkline_str tool,
+                                                     trunkline_str arguments_json,
+                                                     const trunkline_call_options *options,
+                                                     trunkline_queue *queue,
+                                                     uint64_t tag,
+                                                     trunkline_op *out_op,
+                                                     trunkline_error **err);
+
+/**
+ * `trunkline_session_listed` whose end `done` is called with.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_listed_start(trunkline_pool *pool,
+                                                trunkline_session session,
+                                                trunkline_str server,
+                                                trunkline_done_fn done,
+                                                void *user_data,
+                                                trunkline_destroy_fn destroy,
+                                                trunkline_op *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_session_listed` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_listed_enqueue(trunkline_pool *pool,
+                                                  trunkline_session session,
+                                                  trunkline_str server,
+                                                  trunkline_queue *queue,
+                                                  uint64_t tag,
+                                                  trunkline_op *out_op,
+                                                  trunkline_error **err);
+
+/**
+ * `trunkline_session_refresh` whose end `done` is called with.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_refresh_start(trunkline_pool *pool,
+                                                 trunkline_session session,
+                                                 trunkline_str server,
+                                                 trunkline_done_fn done,
+                                                 void *user_data,
+                                                 trunkline_destroy_fn destroy,
+                                                 trunkline_op *out_op,
+                                                 trunkline_error **err);
+
+/**
+ * `trunkline_session_refresh` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_refresh_enqueue(trunkline_pool *pool,
+                                                   trunkline_session session,
+                                                   trunkline_str server,
                                                    trunkline_queue *queue,
                                                    uint64_t tag,
                                                    trunkline_op *out_op,
                                                    trunkline_error **err);
 
 /**
- * `trunkline_lease_request` whose end comes out of `queue`, with `tag`.
+ * `trunkline_session_acquire` whose end `done` is called with.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_lease_request_enqueue(trunkline_pool *pool,
-                                                 trunkline_lease lease,
-                                                 trunkline_str method,
-                                                 trunkline_str params_json,
-                                                 const trunkline_call_options *options,
-                                                 trunkline_queue *queue,
-                                                 uint64_t tag,
-                                                 trunkline_op *out_op,
-                                                 trunkline_error **err);
-
-/**
- * `trunkline_lease_subscribe_resource` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_lease_subscribe_resource_enqueue(trunkline_pool *pool,
-                                                            trunkline_lease lease,
-                                                            trunkline_str uri,
-                                                            trunkline_queue *queue,
-                                                            uint64_t tag,
-                                                            trunkline_op *out_op,
-                                                            trunkline_error **err);
-
-/**
- * `trunkline_lease_unsubscribe_resource` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_lease_unsubscribe_resource_enqueue(trunkline_pool *pool,
-                                                              trunkline_lease lease,
-                                                              trunkline_str uri,
-                                                              trunkline_queue *queue,
-                                                              uint64_t tag,
-                                                              trunkline_op *out_op,
-                                                              trunkline_error **err);
-
-/**
- * `trunkline_pool_acquire` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_acquire_enqueue(trunkline_pool *pool,
-                                                trunkline_str server,
-                                                trunkline_str config_json,
-                                                trunkline_str session_id,
-                                                trunkline_str options_json,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                trunkline_op *out_op,
-                                                trunkline_error **err);
-
-/**
- * `trunkline_pool_restart` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_restart_enqueue(trunkline_pool *pool,
-                                                trunkline_str server,
-                                                uint32_t entry_index,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                trunkline_op *out_op,
-                                                trunkline_error **err);
-
-/**
- * `trunkline_pool_accept_tool` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_accept_tool_enqueue(trunkline_pool *pool,
-                                                    trunkline_str server,
-                                                    trunkline_str tool,
-                                                    trunkline_str digest,
-                                                    trunkline_queue *queue,
-                                                    uint64_t tag,
-                                                    trunkline_op *out_op,
-                                                    trunkline_error **err);
-
-/**
- * `trunkline_pool_set_roots` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_set_roots_enqueue(trunkline_pool *pool,
-                                                  trunkline_str roots_json,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  trunkline_op *out_op,
-                                                  trunkline_error **err);
-
-/**
- * `trunkline_pool_drain_all` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_drain_all_enqueue(trunkline_pool *pool,
-                                                  trunkline_str options_json,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  trunkline_op *out_op,
-                                                  trunkline_error **err);
-
-/**
- * `trunkline_pool_reconcile` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_reconcile_enqueue(trunkline_pool *pool,
-                                                  trunkline_str servers_json,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  trunkline_op *out_op,
-                                                  trunkline_error **err);
-
-/**
- * `trunkline_pool_load` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_load_enqueue(trunkline_pool *pool,
-                                             trunkline_str path,
-                                             trunkline_str options_json,
-                                             trunkline_queue *queue,
-                                             uint64_t tag,
-                                             trunkline_op *out_op,
-                                             trunkline_error **err);
-
-/**
- * `trunkline_pool_set_trusted` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_set_trusted_enqueue(trunkline_pool *pool,
-                                                    uint32_t trusted,
-                                                    trunkline_queue *queue,
-                                                    uint64_t tag,
-                                                    trunkline_op *out_op,
-                                                    trunkline_error **err);
-
-/**
- * `trunkline_pool_reload` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_reload_enqueue(trunkline_pool *pool,
-                                               trunkline_str options_json,
-                                               trunkline_queue *queue,
-                                               uint64_t tag,
-                                               trunkline_op *out_op,
-                                               trunkline_error **err);
-
-/**
- * `trunkline_pool_approvals` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_approvals_enqueue(trunkline_pool *pool,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  trunkline_op *out_op,
-                                                  trunkline_error **err);
-
-/**
- * `trunkline_pool_approve` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_approve_enqueue(trunkline_pool *pool,
-                                                trunkline_str server,
-                                                trunkline_str hash,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                trunkline_op *out_op,
-                                                trunkline_error **err);
-
-/**
- * `trunkline_pool_reject` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_reject_enqueue(trunkline_pool *pool,
-                                               trunkline_str server,
-                                               trunkline_str hash,
-                                               trunkline_queue *queue,
-                                               uint64_t tag,
-                                               trunkline_op *out_op,
-                                               trunkline_error **err);
-
-/**
- * `trunkline_pool_forget` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_forget_enqueue(trunkline_pool *pool,
-                                               trunkline_str server,
-                                               trunkline_queue *queue,
-                                               uint64_t tag,
-                                               trunkline_op *out_op,
-                                               trunkline_error **err);
-
-/**
- * `trunkline_pool_settled` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_settled_enqueue(trunkline_pool *pool,
-                                                uint64_t timeout_ms,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                trunkline_op *out_op,
-                                                trunkline_error **err);
-
-/**
- * `trunkline_pool_sign_in` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_sign_in_enqueue(trunkline_pool *pool,
-                                                trunkline_str server,
-                                                trunkline_str options_json,
-                                                trunkline_queue *queue,
-                                                uint64_t tag,
-                                                trunkline_op *out_op,
-                                                trunkline_error **err);
-
-/**
- * `trunkline_pool_finish_sign_in` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_finish_sign_in_enqueue(trunkline_pool *pool,
-                                                       trunkline_str redirect_url,
-                                                       trunkline_queue *queue,
-                                                       uint64_t tag,
-                                                       trunkline_op *out_op,
-                                                       trunkline_error **err);
-
-/**
- * `trunkline_pool_sign_out` whose end comes out of `queue`, with `tag`.
- */
-TRUNKLINE_MUST_USE
-trunkline_status trunkline_pool_sign_out_enqueue(trunkline_pool *pool,
+trunkline_status trunkline_session_acquire_start(trunkline_pool *pool,
+                                                 trunkline_session session,
                                                  trunkline_str server,
-                                                 trunkline_queue *queue,
-                                                 uint64_t tag,
+                                                 trunkline_str config_json,
+                                                 trunkline_str options_json,
+                                                 trunkline_done_fn done,
+                                                 void *user_data,
+                                                 trunkline_destroy_fn destroy,
                                                  trunkline_op *out_op,
                                                  trunkline_error **err);
 
@@ -2823,66 +2751,141 @@ trunkline_status trunkline_session_acquire_enqueue(trunkline_pool *pool,
                                                    trunkline_error **err);
 
 /**
- * `trunkline_session_started` whose end comes out of `queue`, with `tag`.
+ * `trunkline_pool_acquire` whose end `done` is called with.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_session_started_enqueue(trunkline_pool *pool,
-                                                   trunkline_session session,
+trunkline_status trunkline_pool_acquire_start(trunkline_pool *pool,
+                                              trunkline_str server,
+                                              trunkline_str config_json,
+                                              trunkline_str session_id,
+                                              trunkline_str options_json,
+                                              trunkline_done_fn done,
+                                              void *user_data,
+                                              trunkline_destroy_fn destroy,
+                                              trunkline_op *out_op,
+                                              trunkline_error **err);
+
+/**
+ * `trunkline_pool_acquire` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_pool_acquire_enqueue(trunkline_pool *pool,
+                                                trunkline_str server,
+                                                trunkline_str config_json,
+                                                trunkline_str session_id,
+                                                trunkline_str options_json,
+                                                trunkline_queue *queue,
+                                                uint64_t tag,
+                                                trunkline_op *out_op,
+                                                trunkline_error **err);
+
+/**
+ * `trunkline_lease_call_tool` whose end `done` is called with.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_call_tool_start(trunkline_pool *pool,
+                                                 trunkline_lease lease,
+                                                 trunkline_str tool,
+                                                 trunkline_str arguments_json,
+                                                 const trunkline_call_options *options,
+                                                 trunkline_done_fn done,
+                                                 void *user_data,
+                                                 trunkline_destroy_fn destroy,
+                                                 trunkline_op *out_op,
+                                                 trunkline_error **err);
+
+/**
+ * `trunkline_lease_call_tool` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_call_tool_enqueue(trunkline_pool *pool,
+                                                   trunkline_lease lease,
+                                                   trunkline_str tool,
+                                                   trunkline_str arguments_json,
+                                                   const trunkline_call_options *options,
                                                    trunkline_queue *queue,
                                                    uint64_t tag,
                                                    trunkline_op *out_op,
                                                    trunkline_error **err);
 
 /**
- * `trunkline_session_ready` whose end comes out of `queue`, with `tag`.
+ * `trunkline_lease_request` whose end `done` is called with.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_session_ready_enqueue(trunkline_pool *pool,
-                                                 trunkline_session session,
-                                                 trunkline_str server,
-                                                 uint64_t timeout_ms,
+trunkline_status trunkline_lease_request_start(trunkline_pool *pool,
+                                               trunkline_lease lease,
+                                               trunkline_str method,
+                                               trunkline_str params_json,
+                                               const trunkline_call_options *options,
+                                               trunkline_done_fn done,
+                                               void *user_data,
+                                               trunkline_destroy_fn destroy,
+                                               trunkline_op *out_op,
+                                               trunkline_error **err);
+
+/**
+ * `trunkline_lease_request` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_request_enqueue(trunkline_pool *pool,
+                                                 trunkline_lease lease,
+                                                 trunkline_str method,
+                                                 trunkline_str params_json,
+                                                 const trunkline_call_options *options,
                                                  trunkline_queue *queue,
                                                  uint64_t tag,
                                                  trunkline_op *out_op,
                                                  trunkline_error **err);
 
 /**
- * `trunkline_session_refresh` whose end comes out of `queue`, with `tag`.
+ * `trunkline_lease_subscribe_resource` whose end `done` is called with.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_session_refresh_enqueue(trunkline_pool *pool,
-                                                   trunkline_session session,
-                                                   trunkline_str server,
-                                                   trunkline_queue *queue,
-                                                   uint64_t tag,
-                                                   trunkline_op *out_op,
-                                                   trunkline_error **err);
+trunkline_status trunkline_lease_subscribe_resource_start(trunkline_pool *pool,
+                                                          trunkline_lease lease,
+                                                          trunkline_str uri,
+                                                          trunkline_done_fn done,
+                                                          void *user_data,
+                                                          trunkline_destroy_fn destroy,
+                                                          trunkline_op *out_op,
+                                                          trunkline_error **err);
 
 /**
- * `trunkline_session_listed` whose end comes out of `queue`, with `tag`.
+ * `trunkline_lease_subscribe_resource` whose end comes out of `queue`, with `tag`.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_session_listed_enqueue(trunkline_pool *pool,
-                                                  trunkline_session session,
-                                                  trunkline_str server,
-                                                  trunkline_queue *queue,
-                                                  uint64_t tag,
-                                                  trunkline_op *out_op,
-                                                  trunkline_error **err);
+trunkline_status trunkline_lease_subscribe_resource_enqueue(trunkline_pool *pool,
+                                                            trunkline_lease lease,
+                                                            trunkline_str uri,
+                                                            trunkline_queue *queue,
+                                                            uint64_t tag,
+                                                            trunkline_op *out_op,
+                                                            trunkline_error **err);
 
 /**
- * `trunkline_session_call_tool` whose end comes out of `queue`, with `tag`.
+ * `trunkline_lease_unsubscribe_resource` whose end `done` is called with.
  */
 TRUNKLINE_MUST_USE
-trunkline_status trunkline_session_call_tool_enqueue(trunkline_pool *pool,
-                                                     trunkline_session session,
-                                                     trunkline_str tool,
-                                                     trunkline_str arguments_json,
-                                                     const trunkline_call_options *options,
-                                                     trunkline_queue *queue,
-                                                     uint64_t tag,
-                                                     trunkline_op *out_op,
-                                                     trunkline_error **err);
+trunkline_status trunkline_lease_unsubscribe_resource_start(trunkline_pool *pool,
+                                                            trunkline_lease lease,
+                                                            trunkline_str uri,
+                                                            trunkline_done_fn done,
+                                                            void *user_data,
+                                                            trunkline_destroy_fn destroy,
+                                                            trunkline_op *out_op,
+                                                            trunkline_error **err);
+
+/**
+ * `trunkline_lease_unsubscribe_resource` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_lease_unsubscribe_resource_enqueue(trunkline_pool *pool,
+                                                              trunkline_lease lease,
+                                                              trunkline_str uri,
+                                                              trunkline_queue *queue,
+                                                              uint64_t tag,
+                                                              trunkline_op *out_op,
+                                                              trunkline_error **err);
 
 #ifdef __cplusplus
 }  // extern "C"
