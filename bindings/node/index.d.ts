@@ -545,8 +545,11 @@ export class Pool extends Emitter {
    */
   signOut(server: string, options?: Abortable): Promise<{ v: 1; server: string; signedOut: boolean }>;
   // </operations pool>
-  /** Drains with the defaults, then ends every subscription. */
-  close(): Promise<void>;
+  /**
+   * Drains, then ends every subscription. With `force`, calls under way are interrupted at once; otherwise they may finish for
+   * `timeoutMs`, or the pool's `closeTimeoutMs`. A second close waits for the first, and hurries it.
+   */
+  close(options?: DrainOptions): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -659,6 +662,46 @@ export class Session extends Emitter {
    * Errors: those of `Lease.callTool`.
    */
   callTool(tool: string, args?: JsonObject | null, options?: CallOptions): Promise<CallResult>;
+  /**
+   * Sends any other request of the protocol to a server, as `Lease.request`. The server is acquired
+   * for that: one that sleeps is connected to first, within the request's time.
+   *
+   * `params`: as of `Lease.request`. Gives what `Lease.request` gives.
+   *
+   * Errors: those of `Lease.request`, `TRUNKLINE_NOT_ADMITTED` and the others of `Session.acquire`,
+   * with nothing sent.
+   */
+  request(server: string, method: string, params?: JsonObject | null, options?: CallOptions): Promise<Result>;
+  /**
+   * Reads a resource of a server, text or base64, as of `Session.request`.
+   *
+   * Gives the result.
+   *
+   * Errors: those of `Session.request`.
+   */
+  readResource(server: string, uri: string, options?: CallOptions): Promise<ResourceResult>;
+  /**
+   * Gets a prompt of a server, filled in with its arguments, as of `Session.request`.
+   *
+   * `name`: the server's own name. Gives the result.
+   *
+   * Errors: those of `Session.request`.
+   */
+  getPrompt(
+    server: string,
+    name: string,
+    args?: Record<string, string> | null,
+    options?: CallOptions,
+  ): Promise<PromptResult>;
+  /**
+   * Asks a server for completions of an argument of a prompt or resource template, as of
+   * `Session.request`.
+   *
+   * `params`: those of the request. Gives the result.
+   *
+   * Errors: those of `Session.request`.
+   */
+  complete(server: string, params: JsonObject, options?: CallOptions): Promise<CompletionResult>;
   // </operations session>
   /** Waits until every server that the session wants is ready, has failed or sleeps: then it is listed and runs for calls only. None is tried anew,
    * and no failure is the error: what failed stands in the status, in `started()` and in the log. */

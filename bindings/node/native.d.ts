@@ -99,6 +99,10 @@ export class NativeSession {
   disable(server: string): void;
   enable(server: string): void;
   callTool(tool: string, args: string, options?: string, number?: number): Promise<string>;
+  request(server: string, method: string, params: string, options?: string, number?: number): Promise<string>;
+  readResource(server: string, uri: string, options?: string, number?: number): Promise<string>;
+  getPrompt(server: string, name: string, args: string, options?: string, number?: number): Promise<string>;
+  complete(server: string, params: string, options?: string, number?: number): Promise<string>;
   // </operations session>
   ready(server?: string | null, timeoutMs?: number, number?: number): Promise<void>;
   toolsFor(shape: string): string;

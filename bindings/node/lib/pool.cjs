@@ -172,8 +172,9 @@ class Pool extends Emitter {
     return openStream(this.#native, this, options);
   }
 
-  async close() {
-    await settle(undefined, () => this.#native.close());
+  async close(options) {
+    const json = encodeOptions('drain', options);
+    await settle(undefined, () => this.#native.close(json));
     this[finish]();
   }
 }

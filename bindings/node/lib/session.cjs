@@ -1,15 +1,15 @@
 'use strict';
 // One conversation in a host.
 
-const { callTool } = require('./call.cjs');
+const { callTool, send } = require('./call.cjs');
 const { Emitter, detach } = require('./emitter.cjs');
 const { guarded } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
 const { dropHandlers } = require('./handlers.cjs');
 const { Provided, checkFunction } = require('./hosted.cjs');
 const { Lease } = require('./lease.cjs');
-const { checkDuration, encodeOptionalJson, encodeOptions, readOptionalText, readText, readTimes, split } = require('./options.cjs');
-const { decodeIntroduction, decodeNumbered, decodeShaped, report } = require('./results.cjs');
+const { checkDuration, encodeArguments, encodeJson, encodeOptionalJson, encodeOptions, readOptionalText, readText, readTimes, split } = require('./options.cjs');
+const { CompletionResult, PromptResult, ResourceResult, Result, decodeIntroduction, decodeNumbered, decodeShaped, report } = require('./results.cjs');
 const { settle } = require('./settle.cjs');
 
 class Session extends Emitter {
@@ -93,6 +93,22 @@ class Session extends Emitter {
 
   callTool(tool, args, options) {
     return callTool(this.#native, tool, args, options, this);
+  }
+
+  async request(server, method, params, options) {
+    return send(Result, options, (json, number) => this.#native.request(readText(server, 'server'), readText(method, 'method'), encodeArguments(params), json, number));
+  }
+
+  async readResource(server, uri, options) {
+    return send(ResourceResult, options, (json, number) => this.#native.readResource(readText(server, 'server'), readText(uri, 'uri'), json, number));
+  }
+
+  async getPrompt(server, name, args, options) {
+    return send(PromptResult, options, (json, number) => this.#native.getPrompt(readText(server, 'server'), readText(name, 'name'), encodeArguments(args), json, number));
+  }
+
+  async complete(server, params, options) {
+    return send(CompletionResult, options, (json, number) => this.#native.complete(readText(server, 'server'), encodeJson(params, 'params'), json, number));
   }
   // </operations session>
 

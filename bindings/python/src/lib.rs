@@ -33,6 +33,8 @@ mod _trunkline {
     #[pymodule_export]
     use crate::objects::pool::Pool;
     #[pymodule_export]
+    use crate::objects::rows::GivenList;
+    #[pymodule_export]
     use crate::objects::session::Session;
     #[pymodule_export]
     use crate::objects::subscription::Subscription;

@@ -7,19 +7,18 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Deserialize;
-use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use trunkline_pool::options::CallOptions;
 use trunkline_pool::state::EntryState;
 use trunkline_pool::text::escaped;
 
 use super::session::Session;
+use super::session_requests::{prompt_params, uri_params};
 use crate::client::{CallResult, Callee};
 use crate::driver::server_config::{ConfigOwner, ResolvedServer};
 use crate::driver::{Asker, Asking, EntryCell, LeaseGuard, SessionPort};
 use crate::session::call;
 use crate::session::call::operation::Operation;
-use crate::session::call::params;
 use crate::session::call::prepared::not_connected;
 use crate::session::lease::lease_state::{DISABLED, LeaseState, LeaseStatus};
 use crate::session::lease::{HoldId, HoldKind};
@@ -227,7 +226,7 @@ impl Lease {
         options: &CallOptions,
         done: impl FnOnce(Result<CallResult>) + Send + 'static,
     ) -> Operation {
-        self.start_request("resources/read", &json!({ "uri": uri }).to_string(), options, done)
+        self.start_request("resources/read", &uri_params(uri), options, done)
     }
 
     /// Gets a prompt; `arguments` is the text of a JSON object.
@@ -254,11 +253,8 @@ impl Lease {
         options: &CallOptions,
         done: impl FnOnce(Result<CallResult>) + Send + 'static,
     ) -> Operation {
-        match self.check().and_then(|()| params::object("arguments", arguments)) {
-            Ok(arguments) => {
-                let params = format!(r#"{{"name":{},"arguments":{arguments}}}"#, Value::from(name));
-                self.start_request("prompts/get", &params, options, done)
-            }
+        match self.check().and_then(|()| prompt_params(name, arguments)) {
+            Ok(params) => self.start_request("prompts/get", &params, options, done),
             Err(error) => {
                 done(Err(error.with_outcome(Outcome::NotSent)));
                 Operation::ended()

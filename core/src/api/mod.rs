@@ -12,6 +12,7 @@ mod pool;
 pub(crate) mod scripted;
 mod session;
 mod session_calls;
+mod session_requests;
 
 pub use completion_queue::{Bell, CompletionQueue};
 pub use desk::{HandlerEvent, HandlerQueue};

@@ -255,13 +255,29 @@ impl Pool {
         Ok(self.0.drain(options).await)
     }
 
-    /// Drains with the defaults, then ends every session and every subscription. A second close
-    /// waits for the first. It begins with this call, before its future is polled. Dropping the
-    /// future stops nothing.
+    /// [`close_with`](Self::close_with) the defaults.
     ///
     /// # Errors
     /// `forked`.
     pub fn close(&self) -> impl Future<Output = Result<()>> + Send + use<> {
+        self.close_with(DrainOptions::default())
+    }
+
+    /// What a close has that is not given a time of its own: the pool's option `close_timeout`.
+    pub fn close_timeout(&self) -> Duration {
+        self.0.driver.options.close_timeout
+    }
+
+    /// Drains, then ends every session and every subscription. A second close waits for the first,
+    /// and hurries it: of the two the earlier deadline and the lesser patience count. It begins with
+    /// this call, before its future is polled. Dropping the future stops nothing.
+    ///
+    /// # Errors
+    /// `forked`.
+    pub fn close_with(
+        &self,
+        options: DrainOptions,
+    ) -> impl Future<Output = Result<()>> + Send + use<> {
         let pool = self.clone();
         let here = self.0.driver.check_process();
         let closing = here.map(|()| {
@@ -269,7 +285,7 @@ impl Pool {
                 // All of it, its handle too: a polite close is not made a hurried one by the drop
                 // of the others.
                 let pool = pool;
-                pool.0.close().await;
+                pool.0.close(&options).await;
             })
         });
         async move {
@@ -353,8 +369,8 @@ impl PoolCore {
         Parts { driver: &self.driver, config: &self.config, sessions: &*self.sessions }
     }
 
-    async fn close(&self) {
-        self.drain(&DrainOptions::default()).await;
+    async fn close(&self, options: &DrainOptions) {
+        self.drain(options).await;
         self.end().await;
         self.config.accepted_is_kept(KEEPING_WAIT_MAX).await;
         self.driver.catalogs.settled(KEEPING_WAIT_MAX).await;
@@ -380,7 +396,7 @@ impl Drop for Handle {
         if pool.driver.runtime.is_forked() {
             return;
         }
-        pool.ask_drain(DrainMode::Force, DrainOptions::default().timeout, drop);
+        pool.ask_drain(DrainMode::Force, pool.driver.options.close_timeout, drop);
         // Whoever drops the last handle waits for no file system.
         drop(pool.config.drop_watcher());
         pool.sessions.forget_all_kept();

@@ -187,7 +187,7 @@ fn no_time_of_a_host_is_too_long() {
         let lease = session.acquire("t", Some(&timed), &AcquireOptions::default()).await.unwrap();
         lease.call_tool("pid", "{}", &CallOptions::default()).await.unwrap();
         let mut drain = DrainOptions::default();
-        drain.timeout = LONGEST;
+        drain.timeout = Some(LONGEST);
         session.close(Some(LONGEST));
         let report = tokio::time::timeout(HANG, rig.pool.drain_all(&drain)).await.unwrap().unwrap();
         assert_eq!((&report["forced"], &report["errors"]), (&json!(0), &json!([])));

@@ -90,7 +90,8 @@ unsafe fn open(options_json: Str, given: Option<HandlerTable>) -> Result<*mut Po
 /// when nothing of a server is left and every callback has returned. The pool object and its
 /// handles stay; what is called on them answers `CLOSED`.
 ///
-/// `timeout_ms`: for everything together, in milliseconds; `TRUNKLINE_DEFAULT` for 10 s. Calls
+/// `timeout_ms`: for everything together, in milliseconds; `TRUNKLINE_DEFAULT` for the pool's option
+/// `close_timeout_ms`, which is 10 s by default. Calls
 /// under way may finish until then; what is left is interrupted and killed. A second close waits
 /// for the first, and the earlier of their ends counts for both.
 ///
@@ -107,25 +108,23 @@ pub unsafe extern "C" fn trunkline_pool_close(
         guard(err, || {
             let pool = PoolObject::of(pool)?;
             check_may_block()?;
-            let mut options = DrainOptions::default();
-            if timeout_ms != TRUNKLINE_DEFAULT {
-                options.timeout = Duration::from_millis(timeout_ms.min(CLOSE_MS_MAX));
-            }
-            close(pool, options)
+            let timeout = match timeout_ms {
+                TRUNKLINE_DEFAULT => pool.core.close_timeout(),
+                timeout_ms => Duration::from_millis(timeout_ms.min(CLOSE_MS_MAX)),
+            };
+            close(pool, timeout)
         })
     }
 }
 
-fn close(pool: &PoolObject, options: DrainOptions) -> Result<()> {
-    let due = Instant::now() + options.timeout;
+fn close(pool: &PoolObject, timeout: Duration) -> Result<()> {
+    let due = Instant::now() + timeout;
+    let mut options = DrainOptions::default();
+    options.timeout = Some(timeout);
     let core = pool.core.clone();
     let closed = wait(&pool.objects, |completion| {
         let future = async move {
-            match core.drain_all(&options).await {
-                Err(error) if error.code() != ErrorCode::Closed => return Err(error),
-                _ => core.close().await?,
-            }
-            Ok(Value::Nothing)
+            core.close_with(options).await.map(|()| Value::Nothing)
         };
         pool.core.start(future, |outcome| completion.finish(outcome))
     });

@@ -628,6 +628,80 @@ pub unsafe extern "C" fn trunkline_session_call_tool_enqueue(
     }
 }
 
+/// Sends any other request of the protocol to a server, as `trunkline_lease_request`. The server is
+/// acquired for that: one that sleeps is connected to first, within the request's time. Blocks:
+/// `WRONG_THREAD` inside a callback.
+///
+/// `params_json`: as JSON, as of `trunkline_lease_request`. `options`: NULL for all defaults.
+/// `out`: what `trunkline_lease_request` gives. Free it with `trunkline_buf_free`.
+///
+/// Errors: those of `trunkline_lease_request`, `NOT_ADMITTED` and the others of
+/// `trunkline_session_acquire`, with nothing sent.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_request(
+    pool: *mut PoolObject,
+    session: u64,
+    server: Str,
+    method: Str,
+    params_json: Str,
+    options: *const CallOptionsStruct,
+    out: *mut *mut Buf,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        forms::wait_for_text(pool, out, err, |pool| request(pool, session, server, method, params_json, options))
+    }
+}
+
+/// `trunkline_session_request` without waiting: `done` is called once it ended, on a thread of the
+/// library.
+///
+/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
+/// when this fails.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_request_start(
+    pool: *mut PoolObject,
+    session: u64,
+    server: Str,
+    method: Str,
+    params_json: Str,
+    options: *const CallOptionsStruct,
+    done: DoneFn,
+    user_data: *mut c_void,
+    destroy: DestroyFn,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        forms::start(pool, callback, outs, |pool| request(pool, session, server, method, params_json, options))
+    }
+}
+
+/// `trunkline_session_request` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
+/// what `trunkline_op_cancel` takes; may be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn trunkline_session_request_enqueue(
+    pool: *mut PoolObject,
+    session: u64,
+    server: Str,
+    method: Str,
+    params_json: Str,
+    options: *const CallOptionsStruct,
+    queue: *mut QueueObject,
+    tag: u64,
+    out_op: *mut u64,
+    err: *mut *mut ErrorObject,
+) -> Status {
+    let outs = StartOuts { op: out_op, err };
+    // SAFETY: the caller keeps the header's promises about pointers.
+    unsafe {
+        forms::enqueue(pool, (queue, tag), outs, |pool| request(pool, session, server, method, params_json, options))
+    }
+}
+
 /// Checks the arguments of `acquire`; what it gives starts the operation.
 ///
 /// # Safety
@@ -757,6 +831,42 @@ unsafe fn call_tool(
             completion.finish(outcome.map(|result| Value::Text(Buf::from(result))));
         };
         let operation = session.start_call_tool(&tool, &arguments, &options, done);
+        // SAFETY: the host's function that passed the options has not returned yet.
+        unsafe { settings.tell_number(operation) }
+    }))
+}
+
+/// Checks the arguments of `request`; what it gives starts the operation.
+///
+/// # Safety
+/// The pointers are as the header says.
+unsafe fn request(
+    pool: &PoolObject,
+    session: u64,
+    server: Str,
+    method: Str,
+    params_json: Str,
+    options: *const CallOptionsStruct,
+) -> Result<Sends<impl FnOnce(Completion) -> Operation + use<>>> {
+    // SAFETY: as the function's own.
+    let (server, method, params, settings) = unsafe {
+        (
+            raw::text(server, "server")?,
+            raw::text(method, "method")?,
+            raw::text(params_json, "params_json")?,
+            call_options(options)?,
+        )
+    };
+    let session = pool.objects.sessions.find(session)?;
+    let server = server.to_owned();
+    let method = method.to_owned();
+    let params = params.to_owned();
+    Ok(Sends(move |completion: Completion| {
+        let options = settings.options(&completion);
+        let done = |outcome: Result<CallResult>| {
+            completion.finish(outcome.map(|result| Value::Text(Buf::from(result))));
+        };
+        let operation = session.start_request(&server, &method, &params, &options, done);
         // SAFETY: the host's function that passed the options has not returned yet.
         unsafe { settings.tell_number(operation) }
     }))

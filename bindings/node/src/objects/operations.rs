@@ -308,6 +308,64 @@ impl NativeSession {
             session.start_call_tool(&tool, &arguments, options, ended(reply))
         })
     }
+
+    /// `request`, with texts for what is more than a number.
+    #[napi(catch_unwind)]
+    pub fn request(
+        &self,
+        server: String,
+        method: String,
+        params: String,
+        options: Option<String>,
+        number: Option<f64>,
+    ) -> Result<Promise> {
+        self.send(options, number, |session, options, reply| {
+            session.start_request(&server, &method, &params, options, ended(reply))
+        })
+    }
+
+    /// `read_resource`, with texts for what is more than a number.
+    #[napi(catch_unwind)]
+    pub fn read_resource(
+        &self,
+        server: String,
+        uri: String,
+        options: Option<String>,
+        number: Option<f64>,
+    ) -> Result<Promise> {
+        self.send(options, number, |session, options, reply| {
+            session.start_read_resource(&server, &uri, options, ended(reply))
+        })
+    }
+
+    /// `get_prompt`, with texts for what is more than a number.
+    #[napi(catch_unwind)]
+    pub fn get_prompt(
+        &self,
+        server: String,
+        name: String,
+        arguments: String,
+        options: Option<String>,
+        number: Option<f64>,
+    ) -> Result<Promise> {
+        self.send(options, number, |session, options, reply| {
+            session.start_get_prompt(&server, &name, &arguments, options, ended(reply))
+        })
+    }
+
+    /// `complete`, with texts for what is more than a number.
+    #[napi(catch_unwind)]
+    pub fn complete(
+        &self,
+        server: String,
+        params: String,
+        options: Option<String>,
+        number: Option<f64>,
+    ) -> Result<Promise> {
+        self.send(options, number, |session, options, reply| {
+            session.start_complete(&server, &params, options, ended(reply))
+        })
+    }
 }
 
 #[napi]

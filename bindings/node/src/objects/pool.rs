@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use napi_derive::napi;
-use trunkline::{Lease, Pool, SessionOptions};
+use trunkline::{DrainOptions, Lease, Pool, SessionOptions};
 
 use crate::objects::handler_queue::NativeDesk;
 use crate::objects::lease::Held;
@@ -72,9 +72,10 @@ impl NativePool {
         Ok(NativeSubscription::new(&self.environment, subscription))
     }
 
-    /// Drains with the defaults, then ends the subscriptions.
+    /// Drains, then ends the subscriptions.
     #[napi(catch_unwind)]
-    pub fn close(&self) -> Result<Promise> {
-        self.environment.run(None, &self.pool, self.pool.close(), |()| Settled::Nothing)
+    pub fn close(&self, options: String) -> Result<Promise> {
+        let options = DrainOptions::from_json(&options).map_err(thrown)?;
+        self.environment.run(None, &self.pool, self.pool.close_with(options), |()| Settled::Nothing)
     }
 }

@@ -28,8 +28,9 @@ from ._errors import (
     WrongThreadError,
 )
 from ._handlers import Refusal, ServerRequest
+from ._listed import List, ListedItem, Prompt, Resource, ResourceTemplate, Tool
 from ._logs import Logs, start_logs
-from ._results import CallResult, Event, List, ListedItem
+from ._results import CallResult, CompletionResult, Event, PromptResult, ResourceResult, Result
 from ._shared import EventCallback, detect, features
 from ._trunkline import HostConnection, __version__
 
@@ -41,6 +42,7 @@ __all__ = [
     "CallResult",
     "CancelledError",
     "ClosedError",
+    "CompletionResult",
     "ConfigError",
     "ConnectError",
     "DeclinedError",
@@ -58,13 +60,20 @@ __all__ = [
     "Logs",
     "NotAdmittedError",
     "Pool",
+    "Prompt",
+    "PromptResult",
     "ProtocolError",
     "Refusal",
+    "Resource",
+    "ResourceResult",
+    "ResourceTemplate",
+    "Result",
     "ServerError",
     "ServerRequest",
     "Session",
     "StoreError",
     "TimeoutError",
+    "Tool",
     "ToolNotFoundError",
     "TrunklineError",
     "UnavailableError",

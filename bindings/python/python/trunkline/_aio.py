@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import weakref
 from asyncio import CancelledError, get_running_loop
 from contextlib import suppress
@@ -13,8 +12,8 @@ from ._bridge import bridge_of, next_token, submit, submit_call
 from ._errors import leaving
 from ._hosted import on_loop
 from ._options import arguments_text, config_text, encode, mask, milliseconds, roots_text
-from ._results import CallResult, Event
-from ._shared import EVENT_BATCH, LeaseBase, PoolBase, SessionBase
+from ._results import CallResult, CompletionResult, PromptResult, ResourceResult, Result, event_of
+from ._shared import EVENT_BATCH, LeaseBase, PoolBase, SessionBase, report
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +23,36 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
+    from typing_extensions import Unpack
+
     from ._bridge import LoopBridge
     from ._trunkline import HostConnection
+    from .events import AnyEvent
+    from .reports import (
+        Approvals,
+        DrainReport,
+        FinishSignInReport,
+        ForgetReport,
+        ReconcileReport,
+        ReloadReport,
+        RestartReport,
+        SettledReport,
+        SignInReport,
+        SignOutReport,
+        Snapshot,
+        SourceReport,
+        StartedReport,
+    )
+    from .types import (
+        AcquireOptions,
+        CallOptions,
+        DrainOptions,
+        EventKind,
+        LoadOptions,
+        ReloadOptions,
+        SessionOptions,
+        SignInOptions,
+    )
 
 
 class Pool(PoolBase):
@@ -52,25 +79,26 @@ class Pool(PoolBase):
         with leaving(exception):
             await self.aclose()
 
-    async def aclose(self) -> None:
-        """Drains with the defaults, then ends every stream of events. A second close waits for the first.
+    async def aclose(self, **options: Unpack[DrainOptions]) -> None:
+        """Drains, then ends every stream of events.
 
-        To cancel it ends the wait alone: the close goes on.
+        With ``force``, calls under way are interrupted at once. Otherwise they may finish for ``timeout`` seconds, or the pool's
+        ``close_timeout``. A second close waits for the first, and hurries it. To cancel it ends the wait alone: the close goes on.
         """
         try:
-            await submit(self._native.close)
+            await submit(self._native.close, encode("drain", options))
         except (CancelledError, GeneratorExit):
             self._close_unwatched()
             raise
         self._closed()
 
-    def session(self, id: str, **options: Any) -> Session:
+    def session(self, id: str, **options: Unpack[SessionOptions]) -> Session:
         """Opens a session. Returns at once; the servers that it wants start in the background."""
         return Session(self, id, options)
 
     # <operations pool> Written from core/pool/src/interface/operations; do not edit.
     def acquire(
-        self, server: str, config: Mapping[str, Any] | str, *, session: str, **options: Any
+        self, server: str, config: Mapping[str, Any] | str, *, session: str, **options: Unpack[AcquireOptions]
     ) -> Acquiring:
         """A lease on a server by its configuration, for a session by its id. It opens the session if
         need be, puts the server into the session's own source, and waits until it is connected.
@@ -83,7 +111,7 @@ class Pool(PoolBase):
         """
         return Acquiring(_acquire(self, self._native.acquire, server, config_text(config), session, encode("acquire", options)))
 
-    async def restart(self, server: str, index: int | None = None) -> Any:
+    async def restart(self, server: str, index: int | None = None) -> RestartReport:
         """Replaces the connections of a server's entries, or of one of them, and waits for the new
         ones.
 
@@ -93,7 +121,8 @@ class Pool(PoolBase):
         ``superseded`` (the server is configured otherwise now, or no more), ``failed`` or
         ``closing``.
         """
-        return await _reported(self._native.restart, server, index)
+        report: RestartReport = await _reported("RestartReport", self._native.restart, server, index)
+        return report
 
     async def accept_tool(self, server: str, tool: str, digest: str) -> None:
         """Accepts the definition of a tool that is kept back. From then on it is listed and can be
@@ -123,7 +152,7 @@ class Pool(PoolBase):
         """
         await submit(self._native.set_roots, roots_text(roots))
 
-    async def drain_all(self, **options: Any) -> dict[str, Any]:
+    async def drain_all(self, **options: Unpack[DrainOptions]) -> DrainReport:
         """Ends every connection, one-way: later acquires, reconciles and restarts are refused as
         ``closing``. With ``force``, calls under way are interrupted at once; otherwise they may
         finish until the time is over. To cancel it ends the wait alone: the drain goes on.
@@ -131,9 +160,10 @@ class Pool(PoolBase):
         Options: ``force`` and ``timeout``, as ``docs/reference/options.md`` has them; times are in
         seconds. Gives the report, ``{v, drained, forced, errors: [{server, entry_index, error}]}``.
         """
-        return await _reported(self._native.drain_all, encode("drain", options))
+        report: DrainReport = await _reported("DrainReport", self._native.drain_all, encode("drain", options))
+        return report
 
-    async def reconcile(self, servers: Mapping[str, Any] | str) -> dict[str, Any]:
+    async def reconcile(self, servers: Mapping[str, Any] | str) -> ReconcileReport:
         """Makes these servers the pool's run-time source, and waits until that is done: what is new
         starts in the sessions that want it, what is gone is released, what is equal is not touched.
         To cancel it does not take back a change that was begun.
@@ -145,9 +175,10 @@ class Pool(PoolBase):
         Errors: ``invalid_config`` when it is no object of servers (a server that is wrong spoils
         itself alone, in the report).
         """
-        return await _reported(self._native.reconcile, config_text(servers, "servers"))
+        report: ReconcileReport = await _reported("ReconcileReport", self._native.reconcile, config_text(servers, "servers"))
+        return report
 
-    async def load(self, path: str | PathLike[str], **options: Any) -> dict[str, Any]:
+    async def load(self, path: str | PathLike[str], **options: Unpack[LoadOptions]) -> SourceReport:
         """Reads a settings file into the source that its place implies, and waits until that is done.
         Inside of the workspace that is ``workspace``, or ``project`` for its ``.mcp.json``;
         outside, what the file is known as (``detect``), else ``user``. Servers of the project and
@@ -162,9 +193,10 @@ class Pool(PoolBase):
         Errors: ``invalid_config`` (with ``detail.source``, and ``detail.line`` where the text does
         not parse) when the file cannot be read, with nothing changed.
         """
-        return await _reported(self._native.load, fspath(path), encode("load", options))
+        report: SourceReport = await _reported("SourceReport", self._native.load, fspath(path), encode("load", options))
+        return report
 
-    async def set_trusted(self, trusted: bool) -> dict[str, Any]:
+    async def set_trusted(self, trusted: bool) -> SourceReport:
         """Says whether the workspace is trusted. What needs trust and has it no more ends at once;
         what has it again is looked at anew, and starts or waits for approval. Files that were not
         read without trust are read first. Of several calls the last that was made holds, whichever
@@ -172,9 +204,10 @@ class Pool(PoolBase):
 
         Gives the report of ``Pool.approve``.
         """
-        return await _reported(self._native.set_trusted, trusted)
+        report: SourceReport = await _reported("SourceReport", self._native.set_trusted, trusted)
+        return report
 
-    async def reload(self, **options: Any) -> dict[str, Any]:
+    async def reload(self, **options: Unpack[ReloadOptions]) -> ReloadReport:
         """Reads every loaded file again, looks everything up anew (variables, programs, decisions
         about servers, what the host gave no answer to), and waits until that is done. A file that
         cannot be read keeps what it had. Files of sources that need trust are not read in a
@@ -187,9 +220,10 @@ class Pool(PoolBase):
         that was asked for: by server the rows of ``Pool.restart``, or one with an ``error`` where
         it could not be begun.
         """
-        return await _reported(self._native.reload, encode("reload", options))
+        report: ReloadReport = await _reported("ReloadReport", self._native.reload, encode("reload", options))
+        return report
 
-    async def approvals(self) -> dict[str, Any]:
+    async def approvals(self) -> Approvals:
         """Tells what waits for approval and what was decided for this workspace. Decisions that
         another process took meanwhile are read, and followed.
 
@@ -200,9 +234,10 @@ class Pool(PoolBase):
 
         Errors: ``store`` when the decisions cannot be read.
         """
-        return await _reported(self._native.approvals)
+        report: Approvals = await _reported("Approvals", self._native.approvals)
+        return report
 
-    async def approve(self, server: str, hash: str) -> dict[str, Any]:
+    async def approve(self, server: str, hash: str) -> SourceReport:
         """Lets the configuration run whose request with that hash was shown, once that is kept; it
         starts in the sessions that want it. A rejection by another host that was not seen here
         stays in force, which the report tells. To cancel it takes nothing back that was begun.
@@ -214,9 +249,10 @@ class Pool(PoolBase):
         cannot be kept, and is not in force then, ``invalid_argument`` (also for a server that needs
         no approval, or a text that is no hash).
         """
-        return await _reported(self._native.approve, server, hash)
+        report: SourceReport = await _reported("SourceReport", self._native.approve, server, hash)
+        return report
 
-    async def reject(self, server: str, hash: str) -> dict[str, Any]:
+    async def reject(self, server: str, hash: str) -> SourceReport:
         """Keeps the configuration with that hash from running, and ends it if it runs; nobody is asked
         about it again. To cancel it takes nothing back that was begun.
 
@@ -225,9 +261,10 @@ class Pool(PoolBase):
 
         Errors: those of ``Pool.approve``.
         """
-        return await _reported(self._native.reject, server, hash)
+        report: SourceReport = await _reported("SourceReport", self._native.reject, server, hash)
+        return report
 
-    async def forget(self, server: str) -> dict[str, Any]:
+    async def forget(self, server: str) -> ForgetReport:
         """Forgets every decision about a server of this workspace, so that it waits for approval
         again. To cancel it takes nothing back that was begun.
 
@@ -235,9 +272,10 @@ class Pool(PoolBase):
 
         Errors: ``store`` when that cannot be kept.
         """
-        return await _reported(self._native.forget, server)
+        report: ForgetReport = await _reported("ForgetReport", self._native.forget, server)
+        return report
 
-    async def settled(self, *, timeout: float | None = None) -> dict[str, Any]:
+    async def settled(self, *, timeout: float | None = None) -> SettledReport:
         """Waits until nothing that configuration caused is under way, neither a question to the host
         nor a connect, and tells how every server that a source names stands.
 
@@ -248,9 +286,10 @@ class Pool(PoolBase):
 
         Errors: ``timeout`` (with ``detail.servers``).
         """
-        return await _reported(self._native.settled, None if timeout is None else milliseconds(timeout, "timeout"))
+        report: SettledReport = await _reported("SettledReport", self._native.settled, None if timeout is None else milliseconds(timeout, "timeout"))
+        return report
 
-    async def sign_in(self, server: str, **options: Any) -> dict[str, Any]:
+    async def sign_in(self, server: str, **options: Unpack[SignInOptions]) -> SignInReport:
         """Begins to sign in to a remote server, and waits for the address that a person has to visit.
         What they are redirected to goes to ``Pool.finish_sign_in``. A sign-in to the same server
         that is under way is over with it. The library opens no browser and listens on no port. What
@@ -263,9 +302,10 @@ class Pool(PoolBase):
         (``detail.refused``), ``auth_required`` when there is nothing to sign in to,
         ``invalid_argument`` (also for a server that the pool does not know, or without a redirect).
         """
-        return await _reported(self._native.sign_in, server, encode("sign_in", options))
+        report: SignInReport = await _reported("SignInReport", self._native.sign_in, server, encode("sign_in", options))
+        return report
 
-    async def finish_sign_in(self, redirect_url: str) -> dict[str, Any]:
+    async def finish_sign_in(self, redirect_url: str) -> FinishSignInReport:
         """Ends a sign-in with the whole address that the person was redirected to, and waits for the
         token. The server is then connected to for those who hold or want it.
 
@@ -276,9 +316,10 @@ class Pool(PoolBase):
         authorization server refused, ``invalid_argument`` (also when it belongs to no sign-in that
         is under way).
         """
-        return await _reported(self._native.finish_sign_in, redirect_url)
+        report: FinishSignInReport = await _reported("FinishSignInReport", self._native.finish_sign_in, redirect_url)
+        return report
 
-    async def sign_out(self, server: str) -> dict[str, Any]:
+    async def sign_out(self, server: str) -> SignOutReport:
         """Forgets what was signed in for a server, and a sign-in that is under way.
 
         Gives ``{v, server, signed_out}``.
@@ -286,17 +327,17 @@ class Pool(PoolBase):
         Errors: ``store`` when it is forgotten here and still in the file of ``tokens``,
         ``invalid_argument`` (also for a server that the pool does not know).
         """
-        return await _reported(self._native.sign_out, server)
+        report: SignOutReport = await _reported("SignOutReport", self._native.sign_out, server)
+        return report
     # </operations pool>
 
-    def events(self, *, kinds: str | Iterable[str] | None = None) -> EventStream:
+    def events(self, *, kinds: EventKind | Iterable[EventKind] | None = None) -> EventStream:
         """Events of the pool and its sessions, from now on; ``kinds`` are their types, all by default."""
         return EventStream(self, self._native.subscribe(mask(kinds)))
 
 
-async def _reported(start: Callable[..., Any], *args: Any) -> dict[str, Any]:
-    report: dict[str, Any] = json.loads(await submit(start, *args))
-    return report
+async def _reported(name: str, start: Callable[..., Any], *args: Any) -> Any:
+    return report(name, await submit(start, *args))
 
 
 class Session(SessionBase):
@@ -322,7 +363,7 @@ class Session(SessionBase):
 
     # <operations session> Written from core/pool/src/interface/operations; do not edit.
     def acquire(
-        self, server: str, config: Mapping[str, Any] | str | None = None, **options: Any
+        self, server: str, config: Mapping[str, Any] | str | None = None, **options: Unpack[AcquireOptions]
     ) -> Acquiring:
         """An explicit lease on a server, once it is connected. Every acquire gives a lease of its own.
 
@@ -333,7 +374,7 @@ class Session(SessionBase):
         """
         return Acquiring(_acquire(self, self._native.acquire, server, None if config is None else config_text(config), encode("acquire", options)))
 
-    async def started(self) -> dict[str, Any]:
+    async def started(self) -> StartedReport:
         """Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
         ``start_gate`` have passed since the session was opened, whichever is first. Tells how each
         of them stands. A server that is slow or fails is no error; events tell what comes later.
@@ -342,7 +383,8 @@ class Session(SessionBase):
         ``failed``, ``waiting`` or ``asleep``; ``deferred`` is there while it waits or sleeps, and
         counts the tools that are listed of what is kept.
         """
-        return await _reported(self._native.started)
+        report: StartedReport = await _reported("StartedReport", self._native.started)
+        return report
 
     async def ready(self, server: str | None = None, *, timeout: float | None = None) -> None:
         """Waits until every server that the session wants is ready, has failed or sleeps. One that
@@ -378,7 +420,9 @@ class Session(SessionBase):
         """
         await submit(self._native.listed, server)
 
-    async def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
+    async def call_tool(
+        self, tool: str, arguments: Any = None, **options: Unpack[CallOptions]
+    ) -> CallResult:
         """Calls a tool of the session's view by its exposed name (``mcp__server__tool``).
 
         ``arguments``: as of ``Lease.call_tool``. Options: ``timeout``, ``idle_timeout``, ``retry``,
@@ -391,6 +435,68 @@ class Session(SessionBase):
         call = submit_call(self._native.call_tool, options, tool, arguments_text(arguments))
         del arguments  # The traceback of an error keeps this frame.
         return CallResult(await call)
+
+    async def request(
+        self, server: str, method: str, params: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]
+    ) -> Result:
+        """Sends any other request of the protocol to a server, as ``Lease.request``. The server is
+        acquired for that: one that sleeps is connected to first, within the request's time.
+
+        ``params``: as of ``Lease.request``. Options: ``timeout``, ``idle_timeout``, ``retry``,
+        ``wait``, ``progress``, ``shape``, ``unlisted`` and ``meta``, as
+        ``docs/reference/options.md`` has them; times are in seconds. Gives what ``Lease.request``
+        gives.
+
+        Errors: those of ``Lease.request``, ``not_admitted`` and the others of ``Session.acquire``,
+        with nothing sent.
+        """
+        call = submit_call(self._native.request, options, server, method, arguments_text(params))
+        del params  # The traceback of an error keeps this frame.
+        return Result(await call)
+
+    async def read_resource(
+        self, server: str, uri: str, **options: Unpack[CallOptions]
+    ) -> ResourceResult:
+        """Reads a resource of a server, text or base64, as of ``Session.request``.
+
+        Options: ``timeout``, ``idle_timeout``, ``retry``, ``wait``, ``progress``, ``shape``,
+        ``unlisted`` and ``meta``, as ``docs/reference/options.md`` has them; times are in seconds.
+        Gives the result.
+
+        Errors: those of ``Session.request``.
+        """
+        return ResourceResult(await submit_call(self._native.read_resource, options, server, uri))
+
+    async def get_prompt(
+        self, server: str, name: str, arguments: Any = None, **options: Unpack[CallOptions]
+    ) -> PromptResult:
+        """Gets a prompt of a server, filled in with its arguments, as of ``Session.request``.
+
+        ``name``: the server's own name. Options: ``timeout``, ``idle_timeout``, ``retry``,
+        ``wait``, ``progress``, ``shape``, ``unlisted`` and ``meta``, as
+        ``docs/reference/options.md`` has them; times are in seconds. Gives the result.
+
+        Errors: those of ``Session.request``.
+        """
+        call = submit_call(self._native.get_prompt, options, server, name, arguments_text(arguments))
+        del arguments  # The traceback of an error keeps this frame.
+        return PromptResult(await call)
+
+    async def complete(
+        self, server: str, params: Mapping[str, Any], **options: Unpack[CallOptions]
+    ) -> CompletionResult:
+        """Asks a server for completions of an argument of a prompt or resource template, as of
+        ``Session.request``.
+
+        ``params``: those of the request. Options: ``timeout``, ``idle_timeout``, ``retry``,
+        ``wait``, ``progress``, ``shape``, ``unlisted`` and ``meta``, as
+        ``docs/reference/options.md`` has them; times are in seconds. Gives the result.
+
+        Errors: those of ``Session.request``.
+        """
+        call = submit_call(self._native.complete, options, server, arguments_text(params))
+        del params  # The traceback of an error keeps this frame.
+        return CompletionResult(await call)
     # </operations session>
 
     def provide(
@@ -411,7 +517,7 @@ class Session(SessionBase):
         """
         super().provide(server, *on_loop(receive, closed))
 
-    def events(self, *, kinds: str | Iterable[str] | None = None) -> EventStream:
+    def events(self, *, kinds: EventKind | Iterable[EventKind] | None = None) -> EventStream:
         """Events of this session, from now on; ``kinds`` are their types, all by default."""
         return EventStream(self, self._native.subscribe(mask(kinds)))
 
@@ -427,7 +533,9 @@ class Lease(LeaseBase):
             self.release()
 
     # <operations lease> Written from core/pool/src/interface/operations; do not edit.
-    async def call_tool(self, tool: str, arguments: Any = None, **options: Any) -> CallResult:
+    async def call_tool(
+        self, tool: str, arguments: Any = None, **options: Unpack[CallOptions]
+    ) -> CallResult:
         """Calls a tool by the server's own name. An error of a call that may have reached the server
         has an ``outcome``, and the arguments. In asyncio, cancelling the task cancels the call.
         ``progress`` is a callable that gets each ``progress`` event before the result, in asyncio
@@ -444,8 +552,8 @@ class Lease(LeaseBase):
         return CallResult(await call)
 
     async def request(
-        self, method: str, params: Mapping[str, Any] | None = None, **options: Any
-    ) -> CallResult:
+        self, method: str, params: Mapping[str, Any] | None = None, **options: Unpack[CallOptions]
+    ) -> Result:
         """Sends any other request of the protocol, and gives its result undecoded. The common ones and
         their parameters: ``resources/read`` ``{"uri"}``, ``prompts/get`` ``{"name",
         "arguments"?}``, ``completion/complete`` ``{"ref", "argument", "context"?}``,
@@ -462,9 +570,9 @@ class Lease(LeaseBase):
         """
         call = submit_call(self._native.request, options, method, arguments_text(params))
         del params  # The traceback of an error keeps this frame.
-        return CallResult(await call)
+        return Result(await call)
 
-    async def read_resource(self, uri: str, **options: Any) -> CallResult:
+    async def read_resource(self, uri: str, **options: Unpack[CallOptions]) -> ResourceResult:
         """Reads a resource, text or base64.
 
         Options: ``timeout``, ``idle_timeout``, ``retry``, ``wait``, ``progress``, ``shape``,
@@ -473,9 +581,11 @@ class Lease(LeaseBase):
 
         Errors: those of ``Lease.request``.
         """
-        return CallResult(await submit_call(self._native.read_resource, options, uri))
+        return ResourceResult(await submit_call(self._native.read_resource, options, uri))
 
-    async def get_prompt(self, name: str, arguments: Any = None, **options: Any) -> CallResult:
+    async def get_prompt(
+        self, name: str, arguments: Any = None, **options: Unpack[CallOptions]
+    ) -> PromptResult:
         """Gets a prompt, filled in with its arguments.
 
         Options: ``timeout``, ``idle_timeout``, ``retry``, ``wait``, ``progress``, ``shape``,
@@ -486,9 +596,11 @@ class Lease(LeaseBase):
         """
         call = submit_call(self._native.get_prompt, options, name, arguments_text(arguments))
         del arguments  # The traceback of an error keeps this frame.
-        return CallResult(await call)
+        return PromptResult(await call)
 
-    async def complete(self, params: Mapping[str, Any], **options: Any) -> CallResult:
+    async def complete(
+        self, params: Mapping[str, Any], **options: Unpack[CallOptions]
+    ) -> CompletionResult:
         """Asks for completions of an argument of a prompt or resource template, with the params of the
         request.
 
@@ -500,7 +612,7 @@ class Lease(LeaseBase):
         """
         call = submit_call(self._native.complete, options, arguments_text(params))
         del params  # The traceback of an error keeps this frame.
-        return CallResult(await call)
+        return CompletionResult(await call)
 
     async def subscribe_resource(self, uri: str) -> None:
         """Subscribes the session to updates of a resource, which come as ``resource_updated`` events,
@@ -549,6 +661,9 @@ class Acquiring:
             with leaving(exception):
                 self._lease.release()
 
+    def __repr__(self) -> str:
+        return "<Acquiring: await it for the lease>" if self._lease is None else f"<Acquiring of {self._lease!r}>"
+
     # What makes it a coroutine for `asyncio.create_task`.
 
     def send(self, value: Any) -> Any:
@@ -587,15 +702,18 @@ class EventStream:
         self._closed = False
 
     @property
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> Snapshot:
         """What the stream continues: ``{v, seq, status}``."""
-        snapshot: dict[str, Any] = json.loads(self._native.snapshot())
+        snapshot: Snapshot = report("Snapshot", self._native.snapshot())
         return snapshot
+
+    def __repr__(self) -> str:
+        return f"<EventStream of {self._owner!r}{', closed' if self._closed else ''}>"
 
     def __aiter__(self) -> EventStream:
         return self
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> AnyEvent:
         while not self._taken or self._closed:
             # Before the look, so that nothing can come between the two.
             ended = self._native.ended()
@@ -607,7 +725,7 @@ class EventStream:
                 raise StopAsyncIteration
             else:
                 await self._wait()
-        return Event(self._taken.pop())
+        return event_of(self._taken.pop())
 
     async def _wait(self) -> None:
         if self._waiting:

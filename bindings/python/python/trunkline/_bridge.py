@@ -19,7 +19,7 @@ from . import _trunkline
 from ._audience import INTERRUPTS, Audience
 from ._errors import ForkedError, TrunklineError, not_begun, not_sent
 from ._progress import call_options
-from ._results import Event
+from ._results import Event, event_of
 
 _log = logging.getLogger("trunkline")
 
@@ -215,7 +215,7 @@ async def _told(
 
     def receive(events: list[str]) -> None:
         for text in events:
-            context.copy().run(audience.tell, Event(text))
+            context.copy().run(audience.tell, event_of(text))
 
     receivers = bridge_of(_loop_for(start, args)).receivers
     token = next_token()

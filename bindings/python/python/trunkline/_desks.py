@@ -19,7 +19,7 @@ from ._bridge import NO_LOOP, bridge_of, next_token
 from ._errors import ForkedError, InvalidArgumentError, invalid
 from ._handlers import Refusal, ServerRequest
 from ._options import _encode, milliseconds
-from ._results import Event
+from ._results import Event, event_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Desk:
                 withdrawn.withdrawn = True
                 self._withdraw(number)
         else:
-            self._logged(Event(text))
+            self._logged(event_of(text))
 
     def _begin(self, number: int, request: ServerRequest) -> None:
         raise NotImplementedError

@@ -81,6 +81,9 @@ class TrunklineError(Exception):
     def __str__(self) -> str:
         return f"{self.server}: {self.message}" if self.server else self.message
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r}, code={self.code!r})"
+
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.message, self.__dict__)
 

@@ -7,7 +7,7 @@ import logging
 import threading
 
 from . import _exit, _trunkline
-from ._errors import leaving
+from ._errors import invalid, leaving
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,9 @@ _LEVELS = {
     "debug": logging.DEBUG,
     "trace": 5,
 }
+
+#: Other names of the levels, as `logging` has them; graver ones than an error stand for it.
+_NAMES = {"warning": "warn", "critical": "error", "fatal": "error", "notset": "trace"}
 
 
 class Logs:
@@ -54,6 +57,9 @@ class Logs:
         self._end()
         _exit.join_thread(self._thread)
 
+    def __repr__(self) -> str:
+        return f"<Logs, {'running' if self._thread.is_alive() else 'ended'}>"
+
     def _end(self) -> None:
         if self._native is None:
             self._feed.put(None)
@@ -68,14 +74,28 @@ class Logs:
             self.close()
 
 
-def start_logs(level: str = "info") -> Logs:
+def start_logs(level: str | int = "info") -> Logs:
     """Hands what the library logs, from this level on, to loggers of ``logging`` whose names begin with ``trunkline.``
 
-    ``level`` is ``"error"``, ``"warn"``, ``"info"``, ``"debug"`` or ``"trace"``, which is 5 in Python; what a logger shows is its own
-    affair. A thread of its own calls the loggers, once for all that came meanwhile. 4096 records wait for it at most, and one
+    ``level`` is one of ``logging``, such as ``logging.WARNING`` or ``"WARNING"``, or ``"error"``, ``"warn"``, ``"info"``, ``"debug"`` or
+    ``"trace"``, which is 5 in Python. What a logger shows is its own affair. A thread of its own calls the loggers, once for all that came meanwhile. 4096 records wait for it at most, and one
     says how many were dropped. Starting it again takes the place of what was started before. Nothing is logged without it.
     """
-    return Logs(level)
+    return Logs(_level(level))
+
+
+def _level(level: Any) -> str:
+    """The library's word for a level."""
+    if isinstance(level, str):
+        word = level.lower()
+        word = _NAMES.get(word, word)
+        if word in _LEVELS:
+            return word
+    elif isinstance(level, int) and not isinstance(level, bool):
+        # The library has no level between two of its own: the next that is as grave takes its place.
+        return next((word for word, least in reversed(_LEVELS.items()) if level <= least), "error")
+    message = f"level: expected a level of `logging` or one of {', '.join(_LEVELS)}, not {level!r}"
+    raise invalid(message, path="level")
 
 
 def _run(feed: SimpleQueue[_trunkline.Logs | None]) -> None:

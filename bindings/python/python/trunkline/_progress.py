@@ -6,7 +6,7 @@ import logging
 
 from ._audience import check_plain, check_taken
 from ._options import encode
-from ._results import Event
+from ._results import Event, event_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def receiver_of(callback: Callable[[Event], object]) -> Callable[[list[str]], No
     def receive(events: list[str]) -> None:
         for text in events:
             try:
-                check_taken(callback(Event(text)))
+                check_taken(callback(event_of(text)))
             except Exception:  # The call goes on, whatever its audience does.
                 logging.getLogger("trunkline").exception("a progress callback failed")
 

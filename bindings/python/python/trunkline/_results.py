@@ -1,32 +1,28 @@
-"""What the library hands out: results, listed things and events. They are decoded when they are looked at."""
+"""What the library hands out: results and events. They are decoded when they are looked at."""
 
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Mapping
 
 from ._errors import ProtocolError, told
+from ._records import event_member
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, TypeVar
-
-    _T = TypeVar("_T")
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
     from . import _trunkline
+    from .events import AnyEvent
 
-#: How much of what is left out is shown in the log, in characters.
-_SHOWN = 200
+#: How much of a result its `repr` shows, in characters.
+_EXCERPT = 100
 
-_log = logging.getLogger("trunkline")
-
-
-def _decoded(text: str) -> Any:
+def decoded(text: str, decode: Callable[[str], Any] = json.loads) -> Any:
     """What a server sent, decoded. Python follows no text that is nested without end, and reads no integer of thousands of digits."""
     try:
-        return json.loads(text)
+        return decode(text)
     except RecursionError as error:
         raise _unreadable("nested too deeply") from error
     except ValueError as error:
@@ -36,48 +32,21 @@ def _decoded(text: str) -> Any:
 
 def _together(rest: str, strings: list[str], places: str) -> Any:
     """What a server sent, decoded, of a text that its long strings were taken out of, and where each belongs."""
-    decoded = _decoded(rest)
+    whole = decoded(rest)
     for place, string in zip(json.loads(places), strings):
-        inside = decoded
+        inside = whole
         for step in place[:-1]:
             inside = inside[step]
         inside[place[-1]] = string
-    return decoded
+    return whole
 
 
 def _unreadable(why: str) -> ProtocolError:
     return told(ProtocolError(f"{why} to be decoded; the text as it came is at hand"), "protocol", {})
 
 
-def defined(rows: Iterable[ListedItem]) -> list[tuple[ListedItem, dict[str, Any]]]:
-    """What is listed, with its definition. What Python cannot decode is left out and logged, and costs nobody the rest."""
-    out = []
-    for row in rows:
-        try:
-            out.append((row, row.definition))
-        except ProtocolError as error:
-            _log.warning("left out of a list: %r of %r: %s", row.name, row.server, error)
-    return out
-
-
-def decoded_list(text: str, elements: Callable[[str], list[str]]) -> list[Any]:
-    """A list whose elements are of different servers, likewise; `elements` takes it apart."""
-    try:
-        whole: list[Any] = _decoded(text)
-        return whole
-    except ProtocolError:
-        pass
-    out = []
-    for element in elements(text):
-        try:
-            out.append(_decoded(element))
-        except ProtocolError as error:
-            _log.warning("left out of a list: %s…: %s", element[:_SHOWN], error)
-    return out
-
-
-class CallResult:
-    """The result of a call, exactly as the server sent it.
+class Result:
+    """The result of a request, exactly as the server sent it.
 
     Nothing is decoded before one of the attributes asks for it, and then once. What is nested too deeply for Python, or has an
     integer of more digits than Python reads, raises :class:`ProtocolError` there; ``raw`` has it all the same.
@@ -99,15 +68,41 @@ class CallResult:
         """The whole result, unknown members included."""
         if self._decoded is None:
             received = self._native.received()
-            self._decoded = _decoded(received) if isinstance(received, str) else _together(*received)
-        decoded: dict[str, Any] = self._decoded
-        return decoded
+            self._decoded = decoded(received) if isinstance(received, str) else _together(*received)
+        whole: dict[str, Any] = self._decoded
+        return whole
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        """The ``_meta`` of the result; empty if there is none."""
+        meta: dict[str, Any] = self.decoded.get("_meta") or {}
+        return meta
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.raw)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}{self._shown()}>"
+
+    def _shown(self) -> str:
+        return f" {_excerpt(self.raw)}"
+
+
+class CallResult(Result):
+    """The result of a tool's call. A tool that reports an error gives one too, with ``is_error``."""
+
+    __slots__ = ()
 
     @property
     def content(self) -> list[dict[str, Any]]:
         """The content blocks; empty if there are none."""
         content: list[dict[str, Any]] = self.decoded.get("content") or []
         return content
+
+    @property
+    def text(self) -> str:
+        """The text of its blocks, those of other kinds left out, joined by newlines."""
+        return _text_of(self.content)
 
     @property
     def structured_content(self) -> Any:
@@ -119,17 +114,83 @@ class CallResult:
         """Whether the tool reports an error. That is a result, not an exception."""
         return self._native.is_error()
 
+    def _shown(self) -> str:
+        return f"{' is_error' if self.is_error else ''} {_excerpt(self.raw)}"
+
+
+class ResourceResult(Result):
+    """A resource that was read."""
+
+    __slots__ = ()
+
     @property
-    def meta(self) -> dict[str, Any]:
-        """The ``_meta`` of the result; empty if there is none."""
-        meta: dict[str, Any] = self.decoded.get("_meta") or {}
-        return meta
+    def contents(self) -> list[dict[str, Any]]:
+        """Its pieces: ``uri``, ``mimeType``, and ``text`` or ``blob``, which is base64."""
+        contents: list[dict[str, Any]] = self.decoded.get("contents") or []
+        return contents
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.raw,)
+    @property
+    def text(self) -> str:
+        """The text of its pieces, those of bytes left out, joined by newlines."""
+        return "\n".join(piece["text"] for piece in self.contents if isinstance(piece.get("text"), str))
 
-    def __repr__(self) -> str:
-        return f"<CallResult is_error={self.is_error}>"
+
+class PromptResult(Result):
+    """A prompt, filled in with its arguments."""
+
+    __slots__ = ()
+
+    @property
+    def description(self) -> str | None:
+        """What the server says about it."""
+        said = self.decoded.get("description")
+        return said if isinstance(said, str) else None
+
+    @property
+    def messages(self) -> list[dict[str, Any]]:
+        """Its messages: ``role`` and ``content``, a content block."""
+        messages: list[dict[str, Any]] = self.decoded.get("messages") or []
+        return messages
+
+    @property
+    def text(self) -> str:
+        """The text of its messages, those of other kinds left out, joined by newlines."""
+        return _text_of([message["content"] for message in self.messages if isinstance(message.get("content"), dict)])
+
+
+class CompletionResult(Result):
+    """Completions of an argument."""
+
+    __slots__ = ()
+
+    @property
+    def values(self) -> list[str]:
+        """The values that the server offers."""
+        values: list[str] = self._completion().get("values") or []
+        return values
+
+    @property
+    def total(self) -> int | None:
+        """How many there are, where the server says so."""
+        return self._completion().get("total")
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there are more than these."""
+        return self._completion().get("hasMore") is True
+
+    def _completion(self) -> dict[str, Any]:
+        completion: dict[str, Any] = self.decoded.get("completion") or {}
+        return completion
+
+
+def _text_of(blocks: list[dict[str, Any]]) -> str:
+    return "\n".join(block["text"] for block in blocks if block.get("type") == "text" and isinstance(block.get("text"), str))
+
+
+def _excerpt(raw: bytes) -> str:
+    text = raw[: 4 * _EXCERPT].decode("utf-8", "replace")
+    return text if len(text) <= _EXCERPT and len(raw) <= 4 * _EXCERPT else f"{text[:_EXCERPT]}…"
 
 
 class _Received:
@@ -147,69 +208,18 @@ class _Received:
         return self._raw.decode()
 
     def is_error(self) -> bool:
-        return _decoded(self.received()).get("isError") is True
+        return decoded(self.received()).get("isError") is True
 
 
-def _restored(raw: bytes) -> CallResult:
-    return CallResult(_Received(raw))
-
-
-class ListedItem:
-    """A tool, prompt, resource or resource template of a session's view."""
-
-    __slots__ = ("name", "server", "own_name", "definition_text", "trust", "always_load", "deferred", "_definition")
-
-    def __init__(self, row: tuple[str, str, str, str, bool, bool, bool]) -> None:
-        #: Tools: the exposed name. Others: the server's own name, or URI.
-        self.name: str = row[0]
-        #: The server.
-        self.server: str = row[1]
-        #: The server's own name, or URI.
-        self.own_name: str = row[2]
-        #: The definition as the server sent it.
-        self.definition_text: str = row[3]
-        #: Whether the session trusts the server.
-        self.trust: bool = row[4]
-        #: Tools: whether the session wants it loaded whatever else is deferred.
-        self.always_load: bool = row[5]
-        #: Whether it is known from what the server listed earlier, and the session does not hold it: a call of such a tool
-        #: starts the server, or waits for it.
-        self.deferred: bool = row[6]
-        self._definition: Any = None
-
-    @property
-    def definition(self) -> dict[str, Any]:
-        """The definition, decoded. One that Python cannot decode raises :class:`ProtocolError`; ``definition_text`` has it."""
-        if self._definition is None:
-            self._definition = _decoded(self.definition_text)
-        definition: dict[str, Any] = self._definition
-        return definition
-
-    @property
-    def description(self) -> str | None:
-        """What the server says about it."""
-        said = self.definition.get("description")
-        return said if isinstance(said, str) else None
-
-    def __repr__(self) -> str:
-        return f"<ListedItem {self.name!r} of {self.server!r}>"
-
-
-class List(list["_T"]):
-    """A list of a session's view, and its number."""
-
-    #: The number of the list in its session, from 1: lists that differ have different ones, and later ones no smaller ones; whether
-    #: an item is deferred makes no difference. A list whose number is the ``revision`` of its own ``…_changed`` event, or greater, has
-    #: what the event tells. Resources and their templates share their numbers; other kinds count for themselves.
-    revision: int
-
-    def __init__(self, items: Iterable[_T], revision: int) -> None:
-        super().__init__(items)
-        self.revision = revision
+def _restored(kind: type[Result], raw: bytes) -> Result:
+    return kind(_Received(raw))
 
 
 class Event(Mapping[str, "Any"]):
-    """One event, a mapping: ``event["added"]`` is a member of its payload. Events are equal to themselves alone."""
+    """One event, a mapping: ``event["added"]`` is a member of its payload. Events are equal to themselves alone.
+
+    ``trunkline.events`` has a class for each kind, with the members as attributes; times are in seconds there.
+    """
 
     __slots__ = ("text", "_decoded")
 
@@ -222,15 +232,20 @@ class Event(Mapping[str, "Any"]):
     def decoded(self) -> dict[str, Any]:
         """The whole event: envelope and payload."""
         if self._decoded is None:
-            self._decoded = _decoded(self.text)
-        decoded: dict[str, Any] = self._decoded
-        return decoded
+            self._decoded = decoded(self.text)
+        whole: dict[str, Any] = self._decoded
+        return whole
 
     @property
     def type(self) -> str:
         """What happened."""
         kind: str = self.decoded["type"]
         return kind
+
+    @property
+    def kind(self) -> str:
+        """What happened: the same as ``type``."""
+        return self.type
 
     @property
     def seq(self) -> int:
@@ -264,6 +279,13 @@ class Event(Mapping[str, "Any"]):
         """The incarnation of the connection that it is about."""
         return self.decoded.get("generation")
 
+    if not TYPE_CHECKING:  # A checker knows the members of each kind, and refuses any other.
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return event_member(self.decoded, type(self), name)
+
     def __getitem__(self, name: str) -> Any:
         return self.decoded[name]
 
@@ -277,4 +299,21 @@ class Event(Mapping[str, "Any"]):
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        return f"<Event {self.seq} {self.type}>"
+        about = "".join(f" {name}={self[name]!r}" for name in ("session", "server") if self.get(name))
+        return f"<{type(self).__name__} {self.seq} {self.type}{about}>"
+
+
+def event_of(text: str) -> AnyEvent:
+    """The event of that text, of the class of its kind."""
+    if not _kinds:
+        from .events import KINDS
+
+        _kinds.update(KINDS)
+    begin = text.index(_TYPE) + len(_TYPE)
+    event: AnyEvent = _kinds[text[begin : text.index('"', begin)]](text)
+    return event
+
+
+#: What stands before the kind in the text of an event: its envelope comes first.
+_TYPE = '"type":"'
+_kinds: dict[str, Any] = {}

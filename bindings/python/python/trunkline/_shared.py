@@ -13,18 +13,47 @@ from . import _exit, _trunkline
 from ._audience import check_plain, check_taken
 from ._errors import TrunklineError, leaving, not_begun
 from ._hosted import Provided
+from ._listed import List, Prompt, Resource, ResourceTemplate, Tool, decoded_list
 from ._options import config_text, encode, is_on, mask, milliseconds
-from ._results import Event, List, ListedItem, decoded_list
+from ._results import event_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from os import PathLike
-    from typing import Any, Literal
+    from typing import Any, Literal, TypeVar, overload
+
+    from typing_extensions import Unpack
 
     from ._desks import LoopDesk, ThreadDesk
     from ._hosted import _Store
-    from ._trunkline import HostConnection
+    from ._listed import ListedItem
+    from ._trunkline import GivenList, HostConnection
+    from .events import AnyEvent
+    from .reports import (
+        DetectedFiles,
+        Explanation,
+        GateReport,
+        Introduction,
+        RuntimeReport,
+        SourceReport,
+        Status,
+    )
+    from .types import (
+        AnthropicTool,
+        ConfigureOptions,
+        EventKind,
+        GatesOptions,
+        GeminiTool,
+        OpenAIResponsesTool,
+        OpenAITool,
+        PoolOptions,
+        SessionOptions,
+        StatusOptions,
+        ToolShape,
+    )
+
+    _I = TypeVar("_I", bound=ListedItem)
 
     #: The desks of a pool.
     _Desks = weakref.WeakKeyDictionary[LoopDesk | ThreadDesk, None]
@@ -42,21 +71,28 @@ def features() -> list[str]:
     return _trunkline.features()
 
 
-def detect(workspace: str | PathLike[str] = "") -> dict[str, Any]:
+def detect(workspace: str | PathLike[str] = "") -> DetectedFiles:
     """The settings files of products that exist for this user and a workspace, the current directory by default.
 
     ``{"v": 1, "files": [{"path": …, "format": …, "scope": …}]}``, in the order of ``docs/reference/settings.md``; the scope is
     ``user``, ``project``, ``workspace`` or ``managed``. Some fifty paths are looked up; nothing is opened.
     """
-    files: dict[str, Any] = json.loads(_trunkline.detect(fspath(workspace)))
+    files: DetectedFiles = report("DetectedFiles", _trunkline.detect(fspath(workspace)))
     return files
+
+
+def report(name: str, text: str) -> Any:
+    """The report of that text, of the class with that name; the classes are imported with the first of them."""
+    from . import reports
+
+    return reports.report(name, json.loads(text))
 
 
 class EventCallback:
     """A callback on events, on a daemon thread of its own. It ends with ``close()``, or with what it listens to."""
 
     def __init__(
-        self, subscription: _trunkline.Subscription, callback: Callable[[Event], object]
+        self, subscription: _trunkline.Subscription, callback: Callable[[AnyEvent], object]
     ) -> None:
         check_plain(callback, "callback")
         self._subscription = subscription
@@ -76,6 +112,9 @@ class EventCallback:
         self._stop()
         _exit.join_thread(self._thread)
 
+    def __repr__(self) -> str:
+        return f"<EventCallback, {'closed' if self._closed else 'open'}>"
+
     def _stop(self) -> None:
         self._closed = True
         self._subscription.close()
@@ -91,7 +130,7 @@ class EventCallback:
 def _run(
     handle: EventCallback,
     subscription: _trunkline.Subscription,
-    callback: Callable[[Event], object],
+    callback: Callable[[AnyEvent], object],
 ) -> None:
     try:
         while not handle._closed:
@@ -100,7 +139,7 @@ def _run(
                 if handle._closed:
                     return
                 try:
-                    check_taken(callback(Event(text)))
+                    check_taken(callback(event_of(text)))
                 except BaseException:  # Nobody is behind this thread, and other events are before it.
                     logging.getLogger("trunkline").exception("an event callback failed")
             if not batch:
@@ -129,14 +168,15 @@ class PoolBase:
 
     _on_loop: bool
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, **options: Unpack[PoolOptions]) -> None:
+        given: dict[str, Any] = {**options}
         #: Its own desk and those of its sessions, which all end with it. A desk comes here before its session is opened, so one that a
         #: close does not find belongs to a session that is refused.
         self._desks: _Desks = weakref.WeakKeyDictionary()
-        desk = _desk_of(self, options, self._desks)
+        desk = _desk_of(self, given, self._desks)
         try:
             native = None if desk is None else desk.native
-            self._native = _trunkline.construct(_trunkline.Pool, (encode("pool", options), native))
+            self._native = _trunkline.construct(_trunkline.Pool, (encode("pool", given), native))
         except BaseException:
             if desk is not None:
                 desk.close()
@@ -163,7 +203,7 @@ class PoolBase:
         waiter = _trunkline.construct(_trunkline.Waiter, ())
         # What is not to be had, a thread or a pool of this process, leaves nothing to wait for.
         with suppress(RuntimeError, TrunklineError):
-            close = waiter, self._native.close(waiter, 0)
+            close = waiter, self._native.close(waiter, 0, "")
             thread = threading.Thread(target=self._close_behind, args=close, name="trunkline-closing", daemon=True)
             _exit.start_thread(thread, self._end_handlers)
 
@@ -176,7 +216,7 @@ class PoolBase:
             _exit.forget_thread(threading.current_thread())
 
     # <operations pool> Written from core/pool/src/interface/operations; do not edit.
-    def set_gates(self, **lists: Any) -> dict[str, Any]:
+    def set_gates(self, **lists: Unpack[GatesOptions]) -> GateReport:
         """Replaces the lists of servers that may run, within the pool's option ``launch_allowed``.
         What is no longer admitted ends at once; what is admitted again starts in the sessions that
         want it. A lease on what was kept out stays closed. Equal lists do nothing. Returns at once.
@@ -186,9 +226,10 @@ class PoolBase:
         run, and an empty list is none. Gives the report ``{v, servers: {name: {admitted,
         reason?}}}`` of the servers about which it changed.
         """
-        return report_of(self._native.set_gates, encode("gates", lists))
+        report: GateReport = report_of("GateReport", self._native.set_gates, encode("gates", lists))
+        return report
 
-    def explain(self, name: str) -> dict[str, Any]:
+    def explain(self, name: str) -> Explanation:
         """Why a server, or a tool by its exposed name, is there or is not, by what the pool knows.
         What a session hides or switches off is told by ``Session.explain``. Returns at once.
 
@@ -196,17 +237,19 @@ class PoolBase:
         kind ``server`` or ``tool``, and in ``from`` the ``source``, ``file``, ``line`` and ``list``
         that decide.
         """
-        return report_of(self._native.explain, name)
+        report: Explanation = report_of("Explanation", self._native.explain, name)
+        return report
 
-    def status(self, **options: Any) -> dict[str, Any]:
+    def status(self, **options: Unpack[StatusOptions]) -> Status:
         """The whole pool: servers, entries, processes. It always works, and never shows a secret. With
         ``processes`` it looks at more than the pool's own state.
 
         Options: ``processes``, as ``docs/reference/options.md`` has it. Gives the status.
         """
-        return report_of(self._native.status, encode("status", options))
+        report: Status = report_of("Status", self._native.status, encode("status", options))
+        return report
 
-    def metrics(self, **options: Any) -> str:
+    def metrics(self, **options: Unpack[StatusOptions]) -> str:
         """What the status counts, in the text format of Prometheus (0.0.4), to be served by the host.
         Its labels are names of servers, methods of the protocol and codes of errors: nothing that a
         model or a server writes.
@@ -215,7 +258,7 @@ class PoolBase:
         """
         return self._native.metrics(encode("status", options))
 
-    def set_source(self, source: str, settings: Mapping[str, Any] | str | None) -> dict[str, Any]:
+    def set_source(self, source: str, settings: Mapping[str, Any] | str | None) -> SourceReport:
         """Replaces a source whole by settings, in any form that settings files have, or removes it.
         What is new starts in the sessions that want it, what is gone is released, what is equal is
         not touched. Variables are expanded, and servers of ``project`` and ``workspace`` wait for
@@ -231,18 +274,20 @@ class PoolBase:
         Errors: ``invalid_config`` for settings that cannot be read, with ``detail.line``,
         ``invalid_argument`` (``runtime`` has functions of its own).
         """
-        return report_of(self._native.set_source, source, None if settings is None else config_text(settings, "settings"))
+        report: SourceReport = report_of("SourceReport", self._native.set_source, source, None if settings is None else config_text(settings, "settings"))
+        return report
 
-    def switch_source(self, source: str, to: Literal["on", "off"]) -> dict[str, Any]:
+    def switch_source(self, source: str, to: Literal["on", "off"]) -> SourceReport:
         """Switches a source off, so that it is as if it were empty, or on again. Returns at once, as
         ``Pool.set_source``.
 
         ``source``: as of ``Pool.set_source``; a scope alone stands for all of its sources, those
         that come later included. Gives the report of ``Pool.load`` without ``findings``.
         """
-        return report_of(self._native.switch_source, source, is_on(to, "to"))
+        report: SourceReport = report_of("SourceReport", self._native.switch_source, source, is_on(to, "to"))
+        return report
 
-    def add_server(self, server: str, config: Mapping[str, Any] | str) -> dict[str, Any]:
+    def add_server(self, server: str, config: Mapping[str, Any] | str) -> RuntimeReport:
         """Adds a server to the run-time source, which beats every other, or replaces it there. Its
         values are taken as they are. Returns at once, as ``Pool.set_source``.
 
@@ -251,19 +296,35 @@ class PoolBase:
         ``refused``, which starts when what refuses it is gone, and with the members that no rule
         knows, as ``[{kind, server, path, nearest?}]``.
         """
-        return report_of(self._native.add_server, server, config_text(config))
+        report: RuntimeReport = report_of("RuntimeReport", self._native.add_server, server, config_text(config))
+        return report
 
-    def remove_server(self, server: str) -> dict[str, Any]:
+    def remove_server(self, server: str) -> RuntimeReport:
         """Takes a server out of the run-time source; what another source says of that name counts
         again. Returns at once.
 
         Gives ``{v, server, result}`` with the result ``removed`` or ``not_present``.
         """
-        return report_of(self._native.remove_server, server)
+        report: RuntimeReport = report_of("RuntimeReport", self._native.remove_server, server)
+        return report
     # </operations pool>
 
+    def __repr__(self) -> str:
+        return f"<{self._shown()}>"
+
+    def _shown(self) -> str:
+        try:
+            status = self.status()
+        except TrunklineError as error:
+            return f"Pool, {error.code}"
+        if "totals" not in status:
+            return "Pool, forked"
+        totals = status["totals"]
+        closing = ", closing" if status["closing"] else ""
+        return f"Pool of {totals['servers']} servers, {totals['sessions']} sessions{closing}"
+
     def on_event(
-        self, callback: Callable[[Event], object], *, kinds: str | Iterable[str] | None = None
+        self, callback: Callable[[AnyEvent], object], *, kinds: EventKind | Iterable[EventKind] | None = None
     ) -> EventCallback:
         """Calls back for each event of the pool and its sessions, on a thread of its own, in order; a coroutine function is refused."""
         return EventCallback(self._native.subscribe(mask(kinds)), callback)
@@ -274,12 +335,18 @@ class SessionBase:
 
     _on_loop: bool
 
-    def __init__(self, pool: PoolBase, id: str, options: dict[str, Any]) -> None:
+    def __init__(self, pool: PoolBase, id: str, options: SessionOptions) -> None:
         self._pool = pool
+        self._id = id
         self._provided: _Store = weakref.WeakKeyDictionary()
-        desk = _desk_of(self, options, pool._desks)
+        #: What was listed last, by what lists it.
+        self._lists: dict[str, tuple[GivenList, tuple[ListedItem, ...]]] = {}
+        #: The tools in each shape, with the number of their list.
+        self._shaped: dict[str, tuple[int, tuple[Any, ...]]] = {}
+        given: dict[str, Any] = {"id": id, **options}
+        desk = _desk_of(self, given, pool._desks)
         try:
-            text = encode("session", {"id": id, **options})
+            text = encode("session", given)
             self._native = pool._native.session(text, None if desk is None else desk.native)
         except BaseException:
             if desk is not None:
@@ -293,7 +360,7 @@ class SessionBase:
         return self._native.id()
 
     # <operations session> Written from core/pool/src/interface/operations; do not edit.
-    def introduction(self, server: str) -> dict[str, Any] | None:
+    def introduction(self, server: str) -> Introduction | None:
         """What a server that the session holds said of itself, as ``Lease.introduction`` has it.
 
         Gives what ``Lease.introduction`` gives.
@@ -302,38 +369,38 @@ class SessionBase:
         """
         return _said(self._native.introduction(server))
 
-    def tools(self) -> List[ListedItem]:
+    def tools(self) -> List[Tool]:
         """The tools of the session's view. A first list is sorted by exposed name; after that, tools
         that were listed keep their places within the session, and new ones come after them.
 
         Gives a list of ``{name, server, own_name, trust, always_load, deferred, definition}``, the
         definitions as the servers sent them; it has a number, its revision.
         """
-        return self._list("tools")
+        return self._list("tools", Tool)
 
-    def prompts(self) -> List[ListedItem]:
+    def prompts(self) -> List[Prompt]:
         """The prompts of the session's view, as of ``Session.tools``.
 
         Gives what ``Session.tools`` gives.
         """
-        return self._list("prompts")
+        return self._list("prompts", Prompt)
 
-    def resources(self) -> List[ListedItem]:
+    def resources(self) -> List[Resource]:
         """The resources of the session's view, as of ``Session.tools``; names are URIs.
 
         Gives what ``Session.tools`` gives.
         """
-        return self._list("resources")
+        return self._list("resources", Resource)
 
-    def resource_templates(self) -> List[ListedItem]:
+    def resource_templates(self) -> List[ResourceTemplate]:
         """The resource templates of the session's view, as of ``Session.tools``; names are URI
         templates.
 
         Gives what ``Session.tools`` gives.
         """
-        return self._list("resource_templates")
+        return self._list("resource_templates", ResourceTemplate)
 
-    def configure(self, **options: Any) -> None:
+    def configure(self, **options: Unpack[ConfigureOptions]) -> None:
         """Changes what a session sees and wants, at once and without touching a connection. Each
         option replaces what was; what is absent stays. Events tell what is different; equal options
         change nothing. Other ``roots`` are told to the servers of its own connections, whose lists
@@ -345,14 +412,15 @@ class SessionBase:
         """
         self._native.configure(encode("configure", options))
 
-    def explain(self, name: str) -> dict[str, Any]:
+    def explain(self, name: str) -> Explanation:
         """Why a server, or a tool by its exposed name, is there for this session or is not, as
         ``Pool.explain`` tells it: with its own servers, and with what it holds, switches off and
         filters.
 
         Gives what ``Pool.explain`` gives.
         """
-        return report_of(self._native.explain, name)
+        report: Explanation = report_of("Explanation", self._native.explain, name)
+        return report
 
     def disable(self, server: str) -> None:
         """Takes a server away from this session alone: its tools, prompts and resources go, its calls
@@ -368,19 +436,46 @@ class SessionBase:
         self._native.enable(server)
     # </operations session>
 
-    def tools_for(self, shape: str) -> List[dict[str, Any]]:
+    if TYPE_CHECKING:
+
+        @overload
+        def tools_for(self, shape: Literal["openai"]) -> List[OpenAITool]: ...
+        @overload
+        def tools_for(self, shape: Literal["openai_responses"]) -> List[OpenAIResponsesTool]: ...
+        @overload
+        def tools_for(self, shape: Literal["anthropic"]) -> List[AnthropicTool]: ...
+        @overload
+        def tools_for(self, shape: Literal["gemini"]) -> List[GeminiTool]: ...
+        @overload
+        def tools_for(self, shape: Literal["mcp", "any"]) -> List[dict[str, Any]]: ...
+        @overload
+        def tools_for(self, shape: ToolShape) -> List[Any]: ...
+
+    def tools_for(self, shape: ToolShape) -> List[Any]:
         """The tools of its view in the shape in which a model API takes them, in the order and with the number of ``tools``.
 
         ``shape`` is ``"mcp"``, ``"openai"`` (Chat Completions), ``"openai_responses"``, ``"anthropic"``, ``"gemini"``, or ``"any"``: definitions
         whose schemas each of them takes. Schemas are as the servers sent them, but for what the API refuses. An argument whose name it refuses has
         another: calls with the option ``shape`` give it back its own. A tool that Python cannot decode is left out and logged.
-        """
-        text, revision = self._native.tools_for(shape)
-        return List(decoded_list(text, _trunkline.elements), revision)
 
-    def _list(self, kind: str) -> List[ListedItem]:
-        rows, revision = self._native.list(kind)
-        return List([ListedItem(row) for row in rows], revision)
+        Each call gives a new list of the same frozen tools, until the list is another: ``{**tool, …}`` is a tool to change.
+        """
+        revision, tools = self._shaped.get(shape, (None, ())) if isinstance(shape, str) else (None, ())
+        text, now = self._native.tools_for(shape, revision)
+        if text is not None:
+            tools = tuple(decoded_list(text, _trunkline.elements))
+            self._shaped[shape] = (now, tools)
+        return List(tools, now)
+
+    def _list(self, kind: str, item: type[_I]) -> List[_I]:
+        """A new list of the items as they were given last, while they are the same."""
+        known: tuple[GivenList | None, tuple[Any, ...]] = self._lists.get(kind, (None, ()))
+        rows, revision, given = self._native.list(kind, known[0])
+        items: tuple[_I, ...] = known[1]
+        if rows is not None:
+            items = tuple(map(item, rows))
+            self._lists[kind] = (given, items)
+        return List(items, revision)
 
     def provide(
         self,
@@ -401,8 +496,15 @@ class SessionBase:
         provided = Provided(self._provided, receive, closed)
         self._native.provide(server, provided.receive, provided.closed)
 
+    def __repr__(self) -> str:
+        try:
+            tools = f"{len(self.tools())} tools"
+        except TrunklineError as error:
+            tools = error.code
+        return f"<Session {self._id!r}, {tools}>"
+
     def on_event(
-        self, callback: Callable[[Event], object], *, kinds: str | Iterable[str] | None = None
+        self, callback: Callable[[AnyEvent], object], *, kinds: EventKind | Iterable[EventKind] | None = None
     ) -> EventCallback:
         """Calls back for each event of the session, on a thread of its own, in order; a coroutine function is refused."""
         return EventCallback(self._native.subscribe(mask(kinds)), callback)
@@ -412,20 +514,23 @@ class SessionBase:
         for provided in list(self._provided):
             provided.keep()
         self._native.close(None if keep_for is None else milliseconds(keep_for, "keep_for"))
+        self._lists.clear()
+        self._shaped.clear()
         if self._desk is not None:
             self._desk.close()
 
 
-def report_of(change: Callable[..., str], *args: Any) -> dict[str, Any]:
+def report_of(name: str, change: Callable[..., str], *args: Any) -> Any:
+    """What a change says, of the class with that name."""
     try:
-        report: dict[str, Any] = json.loads(change(*args))
+        text = change(*args)
     except UnicodeEncodeError as error:
         raise not_begun(error, change, args) from None
-    return report
+    return report(name, text)
 
 
-def _said(text: str | None) -> dict[str, Any] | None:
-    said: dict[str, Any] | None = None if text is None else json.loads(text)
+def _said(text: str | None) -> Introduction | None:
+    said: Introduction | None = None if text is None else report("Introduction", text)
     return said
 
 
@@ -457,7 +562,7 @@ class LeaseBase:
         return self._native.state()
 
     # <operations lease> Written from core/pool/src/interface/operations; do not edit.
-    def introduction(self) -> dict[str, Any] | None:
+    def introduction(self) -> Introduction | None:
         """What the server of a lease said of itself when it was connected to last. Returns at once.
 
         Gives ``{protocol_version, server_info, capabilities, instructions}``, the values in the
@@ -466,12 +571,12 @@ class LeaseBase:
         """
         return _said(self._native.introduction())
 
-    def tools(self) -> list[ListedItem]:
+    def tools(self) -> list[Tool]:
         """The tools of this server in the session's view, as of ``Session.tools``.
 
         Gives what ``Session.tools`` gives.
         """
-        return [ListedItem(row) for row in self._native.tools()]
+        return [Tool(row) for row in self._native.tools()]
     # </operations lease>
 
     @property
@@ -510,10 +615,11 @@ class LeaseBase:
             self.release()
 
     def __repr__(self) -> str:
-        return f"<Lease on {self.server!r}, {self.state}>"
+        try:
+            return f"<Lease on {self.server!r}, {self.state}>"
+        except TrunklineError as error:
+            return f"<Lease, {error.code}>"
 
 
 if TYPE_CHECKING:
-    from typing import TypeVar
-
     _L = TypeVar("_L", bound=LeaseBase)

@@ -21,6 +21,10 @@ impl HostConnection {
         Ok(self.0.here()?.id())
     }
 
+    fn __repr__(&self) -> PyResult<String> {
+        guarded(|| Ok(format!("<HostConnection {}>", self.0.here()?.id())))
+    }
+
     /// Sends one JSON-RPC message of the server. Never blocks, and may be called from any thread.
     ///
     /// Raises ``LimitError`` while too many messages wait to be read, ``ClosedError`` once the

@@ -376,12 +376,15 @@ impl Pool {
         guarded(|| Py::new(py, Subscription::new(pool.subscribe(EventMask(kinds)).or_raise(py)?)))
     }
 
-    /// Starts the drain with the defaults that also ends every subscription.
-    fn close(&self, to: &Bound<'_, PyAny>, token: u64) -> PyResult<Py<Operation>> {
-        self.start(to, token, |pool| {
-            // It begins here, whether or not somebody is there to wait for it.
-            let closing = pool.close();
-            async move { closing.await.map(|()| Payload::Nothing) }
+    /// Starts the drain that also ends every subscription.
+    fn close(&self, to: &Bound<'_, PyAny>, token: u64, options: &str) -> PyResult<Py<Operation>> {
+        guarded(|| {
+            let options = DrainOptions::from_json(options).or_raise(to.py())?;
+            self.start(to, token, |pool| {
+                // It begins here, whether or not somebody is there to wait for it.
+                let closing = pool.close_with(options);
+                async move { closing.await.map(|()| Payload::Nothing) }
+            })
         })
     }
 }

@@ -1,6 +1,11 @@
 //! Lists, as Python makes objects of their items.
 
-use trunkline::ListedItem;
+use pyo3::prelude::*;
+use trunkline::{List, ListedItem};
+
+/// A list that Python was given: with it a session says that its list has the same items still.
+#[pyclass(frozen, module = "trunkline._trunkline")]
+pub struct GivenList(pub List);
 
 /// A listed thing: name, server, own name, definition as JSON text, trust and always-load marks,
 /// whether it is deferred.

@@ -11,7 +11,7 @@ use trunkline::{
 
 use crate::objects::host_servers::Provided;
 use crate::objects::lease::HeldLease;
-use crate::objects::rows::rows;
+use crate::objects::rows::{GivenList, rows};
 use crate::objects::subscription::Subscription;
 use crate::runtime::delivery::{Operation, Sink, begun, ended, sink};
 use crate::runtime::failure::{OrRaise, guarded, made};
@@ -218,6 +218,68 @@ impl Session {
             session.start_call_tool(tool, arguments, options, ended(sink))
         })
     }
+
+    /// Starts `request`.
+    #[rustfmt::skip]
+    fn request(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: &str,
+        method: &str,
+        params: &str,
+        options: CallText,
+    ) -> PyResult<Py<Operation>> {
+        self.send(to, token, options, |session, options, sink| {
+            session.start_request(server, method, params, options, ended(sink))
+        })
+    }
+
+    /// Starts `read_resource`.
+    #[rustfmt::skip]
+    fn read_resource(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: &str,
+        uri: &str,
+        options: CallText,
+    ) -> PyResult<Py<Operation>> {
+        self.send(to, token, options, |session, options, sink| {
+            session.start_read_resource(server, uri, options, ended(sink))
+        })
+    }
+
+    /// Starts `get_prompt`.
+    #[rustfmt::skip]
+    fn get_prompt(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: &str,
+        name: &str,
+        arguments: &str,
+        options: CallText,
+    ) -> PyResult<Py<Operation>> {
+        self.send(to, token, options, |session, options, sink| {
+            session.start_get_prompt(server, name, arguments, options, ended(sink))
+        })
+    }
+
+    /// Starts `complete`.
+    #[rustfmt::skip]
+    fn complete(
+        &self,
+        to: &Bound<'_, PyAny>,
+        token: u64,
+        server: &str,
+        params: &str,
+        options: CallText,
+    ) -> PyResult<Py<Operation>> {
+        self.send(to, token, options, |session, options, sink| {
+            session.start_complete(server, params, options, ended(sink))
+        })
+    }
     // </operations session>
 
     /// What a server said of itself, as JSON text; nothing of one that was not connected to.
@@ -233,8 +295,14 @@ impl Session {
         })
     }
 
-    /// One of the four lists of its view.
-    fn list(&self, py: Python<'_>, kind: &str) -> PyResult<Py<PyAny>> {
+    /// One of the four lists of its view: its rows, its number, and itself. Of a list that has the
+    /// items of `known` there are no rows.
+    fn list(
+        &self,
+        py: Python<'_>,
+        kind: &str,
+        known: Option<&Bound<'_, GivenList>>,
+    ) -> PyResult<Py<PyAny>> {
         let session = &self.0.here()?.session;
         guarded(|| {
             let listed = match kind {
@@ -245,21 +313,29 @@ impl Session {
                 _ => Err(Error::new(ErrorCode::InvalidArgument, "no such list")),
             };
             let listed = listed.or_raise(py)?;
-            made(py, (rows(&listed), listed.revision()))
+            let revision = listed.revision();
+            if known.is_some_and(|known| known.get().0.has_same_items(&listed)) {
+                return made(py, (py.None(), revision, known));
+            }
+            made(py, (rows(&listed), revision, Py::new(py, GivenList(listed))?))
         })
     }
 
     /// The tools of its view in the shape of a model API, as JSON text, and the number of that
-    /// list.
+    /// list. Of the list with the number `known` there is no text.
     fn tools_for(
         &self,
         py: Python<'_>,
         #[pyo3(from_py_with = shape)] shape: Text,
+        known: Option<u64>,
     ) -> PyResult<Py<PyAny>> {
         let session = &self.0.here()?.session;
         guarded(|| {
-            let tools = ToolFormat::from_word(&shape).and_then(|shape| session.tools_for(shape));
-            let tools = tools.or_raise(py)?;
+            let shape = ToolFormat::from_word(&shape).or_raise(py)?;
+            if known.is_some() && known == Some(session.tools().or_raise(py)?.revision()) {
+                return made(py, (py.None(), known));
+            }
+            let tools = session.tools_for(shape).or_raise(py)?;
             made(py, (tools.json(), tools.revision()))
         })
     }

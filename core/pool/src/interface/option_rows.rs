@@ -92,6 +92,12 @@ pub(super) const POOL: &[OptionRow] = &[
         "how long `started` of a session waits for its servers, from its opening",
     ),
     row(
+        "close_timeout_ms",
+        duration(0, HOUR),
+        "10000",
+        "when a close or a drain interrupts and kills what is left, unless it has a time of its own",
+    ),
+    row(
         "start",
         Word(START),
         "eager",
@@ -368,7 +374,12 @@ pub(super) const ACQUIRE: &[OptionRow] = &[
 
 pub(super) const DRAIN: &[OptionRow] = &[
     row("force", Bool, "false", "whether calls are interrupted at once"),
-    row("timeout_ms", duration(0, HOUR), "10000", "when what is left is killed"),
+    row(
+        "timeout_ms",
+        duration(0, HOUR),
+        "the pool's `close_timeout_ms`",
+        "when what is left is killed",
+    ),
 ];
 
 pub(super) const LOAD: &[OptionRow] = &[

@@ -22,6 +22,7 @@ pub fn within_bounds(mut options: PoolOptions) -> PoolOptions {
         ("handler_timeout_ms", Some(&mut options.handler_timeout)),
         ("keepalive_ms", Some(&mut options.keepalive)),
         ("start_gate_ms", Some(&mut options.start_gate)),
+        ("close_timeout_ms", Some(&mut options.close_timeout)),
         ("reconnect.breaker.window_ms", Some(breaker_window)),
         ("reconnect.healthy_after_ms", Some(healthy_after)),
     ];

@@ -80,6 +80,8 @@ pub struct PoolOptions {
     pub limits: Limits,
     /// How long opening a session waits for its servers: 250 ms.
     pub start_gate: Duration,
+    /// When a close or a drain kills what is left, unless it has a time of its own: 10 s.
+    pub close_timeout: Duration,
     /// When servers start that do not say so themselves: with the sessions.
     pub start: Start,
     /// How many servers connect at one time: 1 to 1024; by the machine's cores by default.
@@ -367,14 +369,15 @@ pub struct StatusOptions {
     pub processes: bool,
 }
 
-/// Options of `drain_all` (SPEC 9.7).
+/// Options of a drain and of a close (SPEC 9.7).
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DrainOptions {
     /// Whether calls may finish first; they may by default.
     pub mode: DrainMode,
-    /// When what is left is killed: 10 s. One that no clock reaches kills nothing.
-    pub timeout: Duration,
+    /// When what is left is killed; `None` = the pool's `close_timeout`. One that no clock reaches
+    /// kills nothing.
+    pub timeout: Option<Duration>,
 }
 
 impl SessionOptions {
@@ -437,6 +440,7 @@ impl Default for PoolOptions {
             budget: None,
             limits: Limits::default(),
             start_gate: Duration::from_millis(250),
+            close_timeout: Duration::from_secs(10),
             start: Start::Eager,
             start_parallel: None,
             inherit_env: Vec::new(),
@@ -463,7 +467,7 @@ impl Default for PoolOptions {
 
 impl Default for DrainOptions {
     fn default() -> Self {
-        DrainOptions { mode: DrainMode::Finish, timeout: Duration::from_secs(10) }
+        DrainOptions { mode: DrainMode::Finish, timeout: None }
     }
 }
 

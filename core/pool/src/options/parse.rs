@@ -44,6 +44,7 @@ impl PoolOptions {
             budget: budget(&given.object("budget"))?,
             limits: limits(&given.object("limits")),
             start_gate: duration("start_gate_ms", default.start_gate),
+            close_timeout: duration("close_timeout_ms", default.close_timeout),
             start: match given.text("start").as_deref() {
                 Some("lazy") => Start::Lazy,
                 // The check let no other word pass.
@@ -376,13 +377,12 @@ impl DrainOptions {
     /// `unknown_option` with the nearest name, `invalid_argument` with `detail.path`.
     pub fn from_json(text: &str) -> Result<DrainOptions> {
         let given = read(OptionScope::Drain, text)?;
-        let default = DrainOptions::default();
         Ok(DrainOptions {
             mode: match given.bool("force") {
                 Some(true) => DrainMode::Force,
                 Some(false) | None => DrainMode::Finish,
             },
-            timeout: given.duration("timeout_ms").unwrap_or(default.timeout),
+            timeout: given.duration("timeout_ms"),
         })
     }
 }

@@ -91,7 +91,7 @@ fn every_pool_option_is_read() {
         "limits": {"processes": 13, "entries_per_name": 14, "in_flight_per_session": 15, "in_flight_per_entry": 16,
                    "frame_bytes": 1700, "stderr_bytes": 18, "event_backlog": 19},
         "budget": {"limit": 21, "mode": "enforce"},
-        "start_gate_ms": 20, "start": "lazy", "start_parallel": 23, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "name_style": "none", "on_tool_change": "quarantine", "nothing_listed": "error", "client_info": {"name":"h","version":"1"}, "tokens": "/t", "status_file": "/s",
+        "start_gate_ms": 20, "close_timeout_ms": 24, "start": "lazy", "start_parallel": 23, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "name_style": "none", "on_tool_change": "quarantine", "nothing_listed": "error", "client_info": {"name":"h","version":"1"}, "tokens": "/t", "status_file": "/s",
         "allowed": ["a*"], "excluded": ["b"], "launch_allowed": [],
         "trusted": true, "untrusted_sources": ["user", "launch"], "approvals": "memory", "commands": true, "cache": "/c",
     });
@@ -129,6 +129,7 @@ fn every_pool_option_is_read() {
             event_backlog: 19,
         },
         start_gate: ms(20),
+        close_timeout: ms(24),
         start: Start::Lazy,
         start_parallel: Some(23),
         inherit_env: vec!["A*".into()],
@@ -245,7 +246,7 @@ fn options_of_operations_are_read() {
     assert_eq!((options.unlisted, not_sent.unlisted), (false, true));
     assert_eq!(options.meta.as_deref(), Some(r#"{ "b":1.50,"a":18446744073709551616}"#));
     let drain = DrainOptions::from_json(r#"{"force":true,"timeout_ms":0}"#).unwrap();
-    assert_eq!((drain.mode, drain.timeout), (DrainMode::Force, Duration::ZERO));
+    assert_eq!((drain.mode, drain.timeout), (DrainMode::Force, Some(Duration::ZERO)));
     let acquire = AcquireOptions::from_json(r#"{"timeout_ms":1}"#).unwrap();
     assert_eq!(acquire.timeout, Some(Duration::from_millis(1)));
 }

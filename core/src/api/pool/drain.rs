@@ -13,7 +13,8 @@ use crate::driver::{Driver, TicketReply};
 impl PoolCore {
     pub(crate) async fn drain(&self, options: &DrainOptions) -> Value {
         let (send, receive) = oneshot::channel();
-        self.ask_drain(options.mode, options.timeout, move |answered| drop(send.send(answered)));
+        let timeout = options.timeout.unwrap_or(self.driver.options.close_timeout);
+        self.ask_drain(options.mode, timeout, move |answered| drop(send.send(answered)));
         match receive.await {
             Ok(TicketReply::Drained(report)) => report_of(&self.driver, &report),
             _ => json!({ "v": 1, "drained": 0, "forced": 0, "errors": [] }),

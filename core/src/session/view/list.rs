@@ -81,6 +81,11 @@ impl List {
         self.revision
     }
 
+    /// Whether the two list the same items in the same order, whatever their numbers.
+    pub fn has_same_items(&self, other: &List) -> bool {
+        Arc::ptr_eq(&self.items, &other.items) || self.items == other.items
+    }
+
     /// Whether it was the same before.
     pub(crate) fn made(&self, before: Option<&List>) -> Made {
         match before {

@@ -194,8 +194,9 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Pool,
         "close",
-        "Drains with the defaults, then ends every subscription. A second close waits for the first. To cancel it ends the wait alone: the close goes on.",
+        "Drains, then ends every subscription. With `force`, calls under way are interrupted at once; otherwise they may finish for `timeout_ms`, or the pool's `close_timeout_ms`. A second close waits for the first, and hurries it. To cancel it ends the wait alone: the close goes on.",
     )
+    .options(OptionScope::Drain)
     .errors(&[
         fails_when(Timeout, "when a callback of C has not returned in time"),
         fails(Forked),
@@ -203,7 +204,7 @@ pub(super) const ROWS: &[Operation] = &[
     ])
     .notes(&[(
         Language::C,
-        "It takes `timeout_ms` for everything together. What is called on the pool afterwards answers `CLOSED`, until `trunkline_pool_free`.",
+        "It takes `timeout_ms` for everything together, and no `force`: 0 has that effect. What is called on the pool afterwards answers `CLOSED`, until `trunkline_pool_free`.",
     )])
     .by_hand(&Language::ALL),
     later(

@@ -230,6 +230,46 @@ pub(super) const ROWS: &[Operation] = &[
     ])
     .gives(Gives::Call, "CallResult", "what {lease.call_tool} gives")
     .errors_of("lease.call_tool"),
+    sends(
+        Owner::Session,
+        "request",
+        "Sends any other request of the protocol to a server, as {lease.request}. The server is acquired for that: one that sleeps is connected to first, within the request's time.",
+    )
+    .takes(&[
+        parameter("server", Kind::Text, ""),
+        parameter("method", Kind::Text, ""),
+        parameter("params", Kind::OptionalParams, "as of {lease.request}"),
+    ])
+    .gives(Gives::Call, "Result", "what {lease.request} gives")
+    .errors(REQUESTED)
+    .errors_of("lease.request"),
+    sends(Owner::Session, "read_resource", "Reads a resource of a server, text or base64, as of {session.request}.")
+        .takes(&[parameter("server", Kind::Text, ""), parameter("uri", Kind::Text, "")])
+        .gives(Gives::Call, "ResourceResult", "the result")
+        .errors_of("session.request")
+        .c(Spelling::Absent("`trunkline_session_request`")),
+    sends(
+        Owner::Session,
+        "get_prompt",
+        "Gets a prompt of a server, filled in with its arguments, as of {session.request}.",
+    )
+    .takes(&[
+        parameter("server", Kind::Text, ""),
+        parameter("name", Kind::Text, "the server's own name"),
+        parameter("arguments", Kind::TextArguments, ""),
+    ])
+    .gives(Gives::Call, "PromptResult", "the result")
+    .errors_of("session.request")
+    .c(Spelling::Absent("`trunkline_session_request`")),
+    sends(
+        Owner::Session,
+        "complete",
+        "Asks a server for completions of an argument of a prompt or resource template, as of {session.request}.",
+    )
+    .takes(&[parameter("server", Kind::Text, ""), parameter("params", Kind::Params, "those of the request")])
+    .gives(Gives::Call, "CompletionResult", "the result")
+    .errors_of("session.request")
+    .c(Spelling::Absent("`trunkline_session_request`")),
     now(
         Owner::Session,
         "events",
@@ -262,6 +302,10 @@ const HELD: &[Failure] =
 
 /// The errors of a look at a session.
 const SEEN: &[Failure] = &[fails(Closed), fails(BadHandle), fails(Forked), fails(InvalidArgument)];
+
+/// The errors of a request to a server that may have to be connected to first.
+const REQUESTED: &[Failure] =
+    &[fails_when(NotAdmitted, "and the others of {session.acquire}, with nothing sent")];
 
 /// The errors of switching a server off and on.
 const SWITCHED: &[Failure] = &[

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use trunkline_pool::interface::operations::{Language, Owner, operations};
 
+use super::PYTHON;
+
 /// Functions of C that belong to no operation of their own; a name ends with `*` for all that begin
 /// so.
 const C_PARTS: &[(&str, &str)] = &[
@@ -48,8 +50,6 @@ const MEMBERS: &[(&str, &str)] = &[
     ("Lease.protocol_version", "a member of `lease.introduction`"),
     ("Lease.protocolVersion", "a member of `lease.introduction`"),
 ];
-
-const PYTHON: &str = "bindings/python/python/trunkline";
 
 fn read(path: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");

@@ -8,6 +8,7 @@ mod node;
 pub mod page;
 mod pyo3;
 mod python;
+mod python_types;
 mod rust;
 mod text;
 
@@ -34,6 +35,8 @@ fn what_is_written_from_the_table_is_current() {
     }
     compare("bindings/node/src/objects/operations.rs", napi::file());
     compare("include/trunkline_operations.hpp", cpp::file());
+    compare(&format!("{PYTHON}/types.py"), python_types::options_file());
+    compare(&format!("{PYTHON}/events.py"), python_types::events_file());
     for (path, owners, part) in PARTS {
         let mut text = std::fs::read_to_string(place(path)).unwrap();
         for owner in *owners {
@@ -43,6 +46,9 @@ fn what_is_written_from_the_table_is_current() {
     }
     assert!(stale.is_empty(), "write the files anew with UPDATE_REFERENCE=1: {stale:?}");
 }
+
+/// The package of Python.
+const PYTHON: &str = "bindings/python/python/trunkline";
 
 type Part = fn(Owner) -> String;
 

@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use trunkline_pool::interface::OptionScope;
 use trunkline_pool::interface::operations::{
     Gives, Language, Operation, Owner, Parameter, ParameterKind as Kind, Waits, rows,
 };
 
+use super::python_types::{camel, options_class};
 use super::text::{paragraphs, wrapped};
 
 /// For whom a method is written.
@@ -68,8 +70,8 @@ fn inputs(operation: &Operation) -> Vec<String> {
         all.push("*".to_owned());
     }
     all.extend(keywords.into_iter().map(input));
-    if operation.options.is_some() {
-        all.push("**options: Any".to_owned());
+    if let Some(scope) = operation.options {
+        all.push(format!("**options: Unpack[{}]", options_class(scope)));
     }
     all
 }
@@ -83,7 +85,9 @@ fn input(parameter: &Parameter) -> String {
         Kind::OptionalConfig => "Mapping[str, Any] | str | None = None",
         Kind::Settings => "Mapping[str, Any] | str | None",
         Kind::Roots => "Sequence[str | PathLike[str]]",
-        Kind::Gates => return "**lists: Any".to_owned(),
+        Kind::Gates => {
+            return format!("**lists: Unpack[{}]", options_class(OptionScope::Gates));
+        }
         Kind::Flag => "bool",
         Kind::Switch => "Literal[\"on\", \"off\"]",
         Kind::Index => "int | None = None",
@@ -96,19 +100,34 @@ fn input(parameter: &Parameter) -> String {
     format!("{name}: {kind}")
 }
 
-fn returned(operation: &Operation, form: Form) -> &'static str {
+fn returned(operation: &Operation, form: Form) -> String {
     match (operation.gives, form) {
-        (Gives::Report, _) if operation.typescript == "unknown" => "Any",
-        (Gives::Report, _) => "dict[str, Any]",
-        (Gives::Lease, Form::Asyncio) => "Acquiring",
-        (Gives::Lease, _) => "Lease",
-        (Gives::Call, _) => "CallResult",
-        (Gives::Text, _) => "str",
-        (Gives::Introduction, _) => "dict[str, Any] | None",
-        (Gives::Listed, _) if operation.owner == Owner::Lease => "list[ListedItem]",
-        (Gives::Listed, _) => "List[ListedItem]",
-        _ => "None",
+        (Gives::Report, _) => report_class(operation),
+        (Gives::Lease, Form::Asyncio) => "Acquiring".to_owned(),
+        (Gives::Lease, _) => "Lease".to_owned(),
+        (Gives::Call, _) => operation.typescript.to_owned(),
+        (Gives::Text, _) => "str".to_owned(),
+        (Gives::Introduction, _) => "Introduction | None".to_owned(),
+        (Gives::Listed, _) if operation.owner == Owner::Lease => {
+            format!("list[{}]", item_class(operation))
+        }
+        (Gives::Listed, _) => format!("List[{}]", item_class(operation)),
+        _ => "None".to_owned(),
     }
+}
+
+/// The class of a report: as Node calls it, or by the operation where that has no name for it.
+fn report_class(operation: &Operation) -> String {
+    let name = operation.typescript.split('<').next().unwrap_or_default();
+    match name.chars().all(|character| character.is_ascii_alphabetic()) && name != "unknown" {
+        true => name.to_owned(),
+        false => camel(operation.name) + "Report",
+    }
+}
+
+/// The class of what a list has: `Tool` of `tools`.
+fn item_class(operation: &Operation) -> String {
+    camel(operation.name.trim_end_matches('s'))
 }
 
 /// What the native half is given.
@@ -145,25 +164,41 @@ fn body(operation: &Operation, form: Form) -> Vec<String> {
     if operation.waits == Waits::Sends {
         return request(operation, form);
     }
+    if operation.gives == Gives::Report {
+        return report(operation, form, &passed);
+    }
     let only = match (form, operation.gives) {
         (Form::Asyncio, Gives::Nothing) => format!("await submit({given})"),
         (Form::Asyncio, Gives::Lease) => format!("return Acquiring(_acquire(self, {given}))"),
-        (Form::Asyncio, _) => format!("return await _reported({given})"),
         (Form::Threads, Gives::Nothing) => format!("block({given})"),
         (Form::Threads, Gives::Lease) => format!("return Lease(self, block({given}))"),
-        (Form::Threads, _) => format!("return _reported({given})"),
-        (Form::Shared, Gives::Report) => format!("return report_of({given})"),
         (Form::Shared, Gives::Introduction) => {
             format!("return _said({native}({}))", passed.join(", "))
         }
         (Form::Shared, Gives::Listed) if operation.owner == Owner::Lease => {
-            format!("return [ListedItem(row) for row in {native}()]")
+            format!("return [{}(row) for row in {native}()]", item_class(operation))
         }
-        (Form::Shared, Gives::Listed) => format!("return self._list(\"{}\")", operation.name),
+        (Form::Shared, Gives::Listed) => {
+            format!("return self._list(\"{}\", {})", operation.name, item_class(operation))
+        }
         (Form::Shared, Gives::Text) => format!("return {native}({})", passed.join(", ")),
-        (Form::Shared, _) => format!("{native}({})", passed.join(", ")),
+        _ => format!("{native}({})", passed.join(", ")),
     };
     vec![only]
+}
+
+/// A report gets its class by name: the classes are imported with the first of them.
+fn report(operation: &Operation, form: Form, passed: &[String]) -> Vec<String> {
+    let class = report_class(operation);
+    let native = format!("self._native.{}", operation.name);
+    let named = [format!("\"{class}\""), native];
+    let given = named.iter().chain(passed).cloned().collect::<Vec<_>>().join(", ");
+    let call = match form {
+        Form::Asyncio => format!("await _reported({given})"),
+        Form::Threads => format!("_reported({given})"),
+        Form::Shared => format!("report_of({given})"),
+    };
+    vec![format!("report: {class} = {call}"), "return report".to_owned()]
 }
 
 fn is_object(kind: Kind) -> bool {
@@ -178,25 +213,26 @@ fn request(operation: &Operation, form: Form) -> Vec<String> {
     let named: Vec<_> =
         operation.parameters.iter().filter(|one| !is_held(one)).map(|one| one.name).collect();
     let with = |first: &[&str], rest: &[&str]| [first, rest].concat().join(", ");
+    let class = operation.typescript;
     match (held, form) {
         (None, Form::Asyncio) => {
             let given = with(&[&native, "options"], &named);
-            vec![format!("return CallResult(await submit_call({given}))")]
+            vec![format!("return {class}(await submit_call({given}))")]
         }
         (None, _) => {
             let given = with(&[&native, "options"], &named);
-            vec![format!("return CallResult(block_call({given}))")]
+            vec![format!("return {class}(block_call({given}))")]
         }
         (Some(held), Form::Asyncio) => {
             let given = with(&[&native, "options"], &named);
             vec![
                 format!("call = submit_call({given}, arguments_text({held}))"),
                 format!("del {held}  # The traceback of an error keeps this frame."),
-                "return CallResult(await call)".to_owned(),
+                format!("return {class}(await call)"),
             ]
         }
         (Some(held), _) => {
-            let given = with(&[&native, "options", "held"], &named);
+            let given = with(&[class, &native, "options", "held"], &named);
             vec![
                 format!("held = [arguments_text({held})]"),
                 format!("del {held}"),
