@@ -118,6 +118,20 @@ static trunkline_status start_resource(run *run, const char *verb, const json *a
         (uint64_t)(operation - run->operations), &operation->op, err);
 }
 
+static trunkline_status start_request_of(run *run, const json *arguments, operation *operation, trunkline_error **err)
+{
+    trunkline_call_options raw = TRUNKLINE_CALL_OPTIONS_INIT;
+    char *meta, *params = written(arguments, 3);
+    if (!read_call_options(json_at(arguments, 4), &raw, &meta))
+        fail(run, "an option of a call that C does not have");
+    trunkline_status status = trunkline_session_request_enqueue(
+        run->pool, session_of(run, arguments), text_of(json_text(json_at(arguments, 1))), text_of(json_text(json_at(arguments, 2))),
+        text_of(params), &raw, run->queue, (uint64_t)(operation - run->operations), &operation->op, err);
+    free(meta);
+    free(params);
+    return status;
+}
+
 /* `read_resource` and `get_prompt` are requests whose parameters are made here. */
 static trunkline_status start_named_request(run *run, const char *verb, const json *arguments, operation *operation,
                                             trunkline_error **err)
@@ -181,6 +195,8 @@ static trunkline_status start_by_verb(run *run, const char *verb, const json *ar
         return start_accept(run, arguments, operation, err);
     if (strcmp(verb, "subscribe") == 0 || strcmp(verb, "unsubscribe") == 0)
         return start_resource(run, verb, arguments, operation, err);
+    if (strcmp(verb, "request_of") == 0)
+        return start_request_of(run, arguments, operation, err);
     if (strcmp(verb, "read_resource") == 0 || strcmp(verb, "get_prompt") == 0)
         return start_named_request(run, verb, arguments, operation, err);
     bool exposed = strcmp(verb, "call_exposed") == 0;
@@ -196,7 +212,7 @@ static trunkline_status start_by_verb(run *run, const char *verb, const json *ar
 
 bool can_start(const char *verb)
 {
-    static const char *const all[] = {"acquire",   "call",       "call_exposed", "request", "read_resource",
+    static const char *const all[] = {"acquire",   "call",       "call_exposed", "request", "request_of", "read_resource",
                                       "get_prompt", "drain", "reconcile",    "subscribe", "unsubscribe", "accept_tool", "restart",
                                       "settled", "started", "ready", "refresh", "listed"};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)

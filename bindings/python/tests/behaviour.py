@@ -15,6 +15,7 @@ from behaviour_hosts import CANCELLED, AioHost, Early, Recorder, SyncHost
 from behaviour_match import EXPECTATIONS, Missing, check, fits
 from behaviour_provided import Provided
 from behaviour_sources import Settings
+from behaviour_types import check_types
 from host import HANG, Log, RemoteServer, fault_program, visit
 
 #: Between two tries of `until`, in seconds.
@@ -22,7 +23,7 @@ AGAIN = 0.01
 
 #: The verbs that `start` may begin.
 STARTED = {
-    "acquire", "call", "call_exposed", "request", "read_resource", "get_prompt", "drain", "restart", "settled",
+    "acquire", "call", "call_exposed", "request", "request_of", "read_resource", "get_prompt", "drain", "restart", "settled",
     "started", "ready", "refresh", "listed",
 }
 
@@ -48,7 +49,7 @@ def _seconds(value: Any) -> Any:
     return value / 1000 if is_number else value
 
 
-def decoded(result: trunkline.CallResult) -> Any:
+def decoded(result: trunkline.Result) -> Any:
     """The result, or nothing where Python cannot decode it."""
     try:
         return result.decoded
@@ -154,7 +155,8 @@ class Case(Settings):
 
     def _expect(self, step: dict[str, Any], value: Any) -> None:
         raw, shown = None, value
-        if isinstance(value, trunkline.CallResult):
+        check_types(value)
+        if isinstance(value, trunkline.Result):
             raw, shown = value.raw, decoded(value)
         elif hasattr(value, "entry_index"):
             index, generation = value.entry_index, value.generation
@@ -230,6 +232,12 @@ class Case(Settings):
 
     def _call_get_prompt(self, lease: str, name: str, arguments: Any) -> Callable[[], Any]:
         return lambda: self._leases[lease].get_prompt(name, self._known(arguments))
+
+    def _call_request_of(
+        self, session: str, server: str, method: str, params: Any, options: Any = None
+    ) -> Callable[[], Any]:
+        known = self._known(params)
+        return lambda: self._sessions[session].request(server, method, known, **keywords(options))
 
     def _call_restart(self, server: str, index: int | None = None) -> Callable[[], Any]:
         return lambda: self._pool.restart(server, index)

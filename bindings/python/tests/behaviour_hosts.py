@@ -42,6 +42,7 @@ class Recorder:
 
     def add(self, event: trunkline.Event) -> None:
         with self._changed:
+            check_types(event)
             self._events.append(event.decoded)
             self._changed.notify_all()
 

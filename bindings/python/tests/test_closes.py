@@ -343,3 +343,44 @@ def test_a_stream_that_is_closed_amid_what_it_has_taken_gives_no_more(way: str) 
         assert "s0" in event["servers"]
         stream.close()
         assert (list(stream) if way == "blocking" else run(rest())) == []
+
+
+@pytest.mark.parametrize(
+    ("of_pool", "of_close"), [({}, {"force": True}), ({}, {"timeout": 0.1}), ({"close_timeout": 0.1}, {})]
+)
+def test_a_close_is_as_patient_as_it_is_told(log: Log, of_pool: Any, of_close: Any) -> None:
+    """SPEC 9.7."""
+
+    async def main() -> None:
+        pool = trunkline.Pool(**of_pool)
+        lease = await pool.session("a", servers=[]).acquire("s", log.server())
+        call = asyncio.ensure_future(lease.call_tool("sleep", {"ms": 600_000}))
+        while not pool.status().servers["s"].entries[0].in_flight:
+            await asyncio.sleep(0.005)
+        await pool.aclose(**of_close)
+        with pytest.raises(trunkline.CallInterruptedError):
+            await call
+
+    run(main())
+
+
+def test_a_blocking_close_takes_the_same_options(log: Log) -> None:
+    """SPEC 9.7, 16.5."""
+    pool = trunkline.sync.Pool()
+    lease = pool.session("a", servers=[]).acquire("s", log.server())
+    caught: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            lease.call_tool("sleep", {"ms": 600_000})
+        except trunkline.TrunklineError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    wait_until(lambda: pool.status().servers["s"].entries[0].in_flight, "the call did not begin")
+    with pytest.raises(trunkline.InvalidArgumentError, match="did you mean|nearest is timeout"):
+        pool.close(timout=1)  # type: ignore[call-arg]
+    pool.close(force=True, timeout=5)
+    thread.join(HANG)
+    assert [type(error) for error in caught] == [trunkline.CallInterruptedError]

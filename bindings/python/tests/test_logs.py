@@ -51,7 +51,7 @@ def use(log: Log) -> None:
 
 
 def test_a_server_that_cannot_start_is_a_warning(kept: Kept) -> None:
-    with trunkline.start_logs("warn"), sync.Pool() as pool:
+    with trunkline.start_logs(logging.WARNING), sync.Pool() as pool:
         pool.reconcile({"s": {"command": "no-such-program-of-anybody"}})
         with pytest.raises(trunkline.TrunklineError):
             pool.session("a").acquire("s")
@@ -77,6 +77,25 @@ def test_nothing_is_logged_unasked_nor_after_the_end(log: Log, kept: Kept) -> No
     before = len(kept.told)
     use(log)
     assert not [message for message in kept.messages()[before:]]
+
+
+@pytest.mark.parametrize(
+    ("level", "word"),
+    [
+        (logging.CRITICAL, "error"), (logging.ERROR, "error"), (logging.WARNING, "warn"), (logging.INFO, "info"),
+        (logging.DEBUG, "debug"), (5, "trace"), (0, "trace"), (logging.INFO + 1, "warn"),
+        ("WARNING", "warn"), ("warning", "warn"), ("Critical", "error"), ("DEBUG", "debug"), ("trace", "trace"), ("NOTSET", "trace"),
+    ],
+)
+def test_a_level_is_one_of_logging(level: int | str, word: str) -> None:
+    assert trunkline._logs._level(level) == word
+
+
+@pytest.mark.parametrize("level", ["loud", None, True, 2.5, ""])
+def test_what_is_no_level_is_refused_by_its_name(level: object) -> None:
+    with pytest.raises(trunkline.InvalidArgumentError, match="level: expected a level of `logging` or one of error, warn") as caught:
+        trunkline.start_logs(level)  # type: ignore[arg-type]
+    assert caught.value.detail == {"path": "level"}
 
 
 def test_a_level_is_one_of_five() -> None:

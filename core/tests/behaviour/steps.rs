@@ -405,8 +405,15 @@ impl World {
     /// The future of a call or request.
     fn call(&self, verb: &str, arguments: &[Value]) -> Result<Work, Failure> {
         let (second, third) = (text(arguments, 1).to_string(), body(arguments, 2));
-        let options = arguments.get(3).map_or(String::new(), Value::to_string);
-        let options = CallOptions::from_json(&options)?;
+        let options = arguments.get(if verb == "request_of" { 4 } else { 3 });
+        let options = CallOptions::from_json(&options.map_or(String::new(), Value::to_string))?;
+        if verb == "request_of" {
+            let session = self.session(text(arguments, 0))?.clone();
+            let (method, params) = (text(arguments, 2).to_string(), body(arguments, 3));
+            return Ok(Box::pin(async move {
+                given(session.request(&second, &method, &params, &options).await)
+            }));
+        }
         if verb == "call_exposed" {
             let session = self.session(text(arguments, 0))?.clone();
             return Ok(Box::pin(async move {

@@ -25,6 +25,7 @@ const VERBS: [(&str, usize, usize); 59] = [
     ("call", 3, 4),
     ("call_exposed", 3, 4),
     ("request", 3, 4),
+    ("request_of", 4, 5),
     ("read_resource", 2, 2),
     ("get_prompt", 3, 3),
     ("subscribe", 2, 2),
@@ -68,11 +69,12 @@ const VERBS: [(&str, usize, usize); 59] = [
     ("cancel", 1, 1),
 ];
 
-const STARTED: [&str; 13] = [
+const STARTED: [&str; 14] = [
     "acquire",
     "call",
     "call_exposed",
     "request",
+    "request_of",
     "read_resource",
     "get_prompt",
     "drain",

@@ -15,6 +15,7 @@ export const STARTABLE = new Set([
   'call',
   'call_exposed',
   'request',
+  'request_of',
   'read_resource',
   'get_prompt',
   'drain',
@@ -126,6 +127,9 @@ export const VERBS = {
   },
   async request(run, [lease, method, params, options], signal) {
     return answer(await run.lease(lease).request(method, params, withSignal(options, signal)));
+  },
+  async request_of(run, [id, server, method, params, options], signal) {
+    return answer(await run.session(id).request(server, method, params, withSignal(options, signal)));
   },
   async read_resource(run, [lease, uri], signal) {
     return answer(await run.lease(lease).readResource(uri, withSignal(undefined, signal)));

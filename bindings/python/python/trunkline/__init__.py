@@ -80,13 +80,30 @@ __all__ = [
     "WrongThreadError",
     "__version__",
     "detect",
+    "events",
     "features",
+    "reports",
     "start_logs",
+    "types",
 ]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from . import events, reports, types
+else:
+
+    def __getattr__(name):
+        # Modules that most hosts need for annotations alone.
+        if name in ("events", "reports", "types"):
+            from importlib import import_module
+
+            return import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 # Where users find them is where tracebacks and pickles should say that they are.
 for _name in __all__:
-    _value = globals()[_name]
+    _value = globals().get(_name)
     if isinstance(_value, type):
         _value.__module__ = "trunkline"
 del _name, _value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from ._errors import ProtocolError
-from ._frozen import decode_frozen
+from ._frozen import decode_frozen, thawed
 from ._results import decoded
 
 TYPE_CHECKING = False
@@ -24,11 +24,11 @@ _log = logging.getLogger("trunkline")
 
 
 def defined(rows: Iterable[_I]) -> list[tuple[_I, dict[str, Any]]]:
-    """What is listed, with its definition. What Python cannot decode is left out and logged, and costs nobody the rest."""
+    """What is listed, with its definition, to change. What Python cannot decode is left out and logged, and costs nobody the rest."""
     out = []
     for row in rows:
         try:
-            out.append((row, row.definition))
+            out.append((row, thawed(row.definition)))
         except ProtocolError as error:
             _log.warning("left out of a list: %r of %r: %s", row.name, row.server, error)
     return out

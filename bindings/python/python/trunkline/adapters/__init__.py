@@ -12,14 +12,18 @@ import re
 import sys
 
 from .._errors import invalid
+from .._frozen import thawed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any, TypeVar
 
     import trunkline
     import trunkline.sync
+    from trunkline.types import ToolShape
+
+    _I = TypeVar("_I", bound=trunkline.ListedItem)
 
 
 def missing(module: str, package: str, error: ImportError) -> ImportError:
@@ -110,13 +114,13 @@ async def until_listed(session: trunkline.Session, servers: Iterable[str] | None
     await asyncio.gather(*(session.listed(server) for server in ([None] if servers is None else servers)))
 
 
-def of_servers(rows: list[trunkline.ListedItem], servers: set[str] | None) -> list[trunkline.ListedItem]:
+def of_servers(rows: Sequence[_I], servers: set[str] | None) -> list[_I]:
     """Those rows that are of some servers; by default all."""
     return [row for row in rows if servers is None or row.server in servers]
 
 
 async def holder(
-    session: trunkline.Session, servers: set[str] | None, rows: Callable[[], list[trunkline.ListedItem]], own_name: str, path: str
+    session: trunkline.Session, servers: set[str] | None, rows: Callable[[], Sequence[trunkline.ListedItem]], own_name: str, path: str
 ) -> str:
     """The server that lists it, or the only one of these servers, which is asked for what none of them lists.
 
@@ -133,7 +137,7 @@ async def holder(
     return next(iter(known))
 
 
-def _lister(rows: list[trunkline.ListedItem], own_name: str) -> str | None:
+def _lister(rows: Sequence[trunkline.ListedItem], own_name: str) -> str | None:
     return next((row.server for row in rows if row.own_name == own_name), None)
 
 
@@ -144,17 +148,18 @@ async def servers_of(session: trunkline.Session) -> set[str]:
 
 
 def shaped(
-    session: trunkline.Session | trunkline.sync.Session, servers: Iterable[str] | None = None, shape: str = "any"
+    session: trunkline.Session | trunkline.sync.Session, servers: Iterable[str] | None = None, shape: ToolShape = "any"
 ) -> list[tuple[trunkline.ListedItem, dict[str, Any]]]:
     """The tools of a session's view, or of some of its servers, with definitions whose ``inputSchema`` is as that shape has it.
 
     What Python cannot decode is left out and logged, and costs nobody the rest.
     """
     wanted = None if servers is None else set(servers)
-    definitions: dict[str, dict[str, Any]] = {each["name"]: each for each in session.tools_for("any")}
+    # Frameworks make of a definition what they want.
+    definitions = {each["name"]: thawed(each) for each in session.tools_for("any")}
     if shape != "any":
         for tool in session.tools_for(shape):
-            about = tool.get("function", tool)
+            about = thawed(tool.get("function", tool))
             if (definition := definitions.get(about["name"])) is not None:
                 schemas = (about.get(member) for member in _SCHEMAS)
                 definition["inputSchema"] = next(filter(None, schemas), {"type": "object", "properties": {}})

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     import trunkline
+    from trunkline.types import LogLevel
 
 
 class Client(Explained):
@@ -41,7 +42,7 @@ class Client(Explained):
         sampling_callback: Callable[[Any, Any], Any] | None = None,
         sampling_capabilities: Any = None,
         elicitation_callback: Callable[[Any, Any], Any] | None = None,
-        log_level: str | None = None,
+        log_level: LogLevel | None = None,
         read_timeout_seconds: Any = None,
         logging_callback: Callable[[Any], Any] | None = None,
         message_handler: Callable[[Any], Any] | None = None,

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     import trunkline
+    from trunkline.types import EventKind
 
 #: Events that wait for a subscriber; who has more to read is lost.
 _UNREAD_MAX = 1024
@@ -31,11 +32,11 @@ _UNREAD_MAX = 1024
 _ids = count(1)
 
 
-def wanted(tools: bool, prompts: bool, resources: bool) -> dict[str, Any]:
+def wanted(tools: bool, prompts: bool, resources: bool) -> dict[EventKind, Any]:
     """Which events of a session are told, and as what."""
     if told is None:
         raise RuntimeError("`listen` needs version 2 of the package mcp")
-    asked = (
+    asked: Sequence[tuple[bool, EventKind, Any]] = (
         (tools, "tools_changed", told.ToolsListChanged),
         (prompts, "prompts_changed", told.PromptsListChanged),
         (resources, "resources_changed", told.ResourcesListChanged),
@@ -50,7 +51,7 @@ class Subscription:
     block; with the client, or more than it keeps unread, it ends in ``SubscriptionLost``.
     """
 
-    def __init__(self, server: str, lists: dict[str, Any], uris: Sequence[str]) -> None:
+    def __init__(self, server: str, lists: dict[EventKind, Any], uris: Sequence[str]) -> None:
         #: Unique in the process.
         self.subscription_id = f"listen-{next(_ids)}"
         #: All that was asked for.
@@ -69,7 +70,10 @@ class Subscription:
 
     def begin(self, session: trunkline.Session) -> None:
         """Listens from now on."""
-        stream = session.events(kinds=[*self._lists, *(["resource_updated"] if self._uris else [])] or ["tools_changed"])
+        kinds: list[EventKind] = [*self._lists]
+        if self._uris:
+            kinds.append("resource_updated")
+        stream = session.events(kinds=kinds or "tools_changed")
         self._reader = asyncio.create_task(self._read(stream))
 
     def lose(self, why: str) -> None:

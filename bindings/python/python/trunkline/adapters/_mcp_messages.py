@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     import trunkline
+    from trunkline.types import EventKind
 
 #: Seconds that a progress callback has, after the result came, for what it was not told yet.
 TOLD_WITHIN = 10.0
@@ -27,7 +28,7 @@ TOLD_WITHIN = 10.0
 _UNTOLD_MAX = 1000
 
 #: Which of the session's events is which notification.
-CHANGES = {
+CHANGES: dict[EventKind, str] = {
     "tools_changed": "ToolListChangedNotification",
     "prompts_changed": "PromptListChangedNotification",
     "resources_changed": "ResourceListChangedNotification",
@@ -52,7 +53,8 @@ class Messages:
         if self._listener is not None:
             return
         if self._logging_callback is not None or self._message_handler is not None:
-            stream = session.events(kinds=[*CHANGES, "resource_updated", "log", "elicitation_completed"])
+            kinds: list[EventKind] = [*CHANGES, "resource_updated", "log", "elicitation_completed"]
+            stream = session.events(kinds=kinds)
             self._is_over = False
             self._listener = asyncio.create_task(self.hear(stream))
 

@@ -12,7 +12,7 @@ from mcp import types
 
 from .._errors import TrunklineError, leaving
 from .._handlers import Refusal
-from .._results import defined
+from .._listed import defined
 from . import has_plain_names, shaped
 from ._mcp import (
     INTERNAL_ERROR,
@@ -34,10 +34,11 @@ from ._pydantic import written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
     from typing import Any
 
     import trunkline
+    from trunkline.types import LogLevel, SessionHandlers
 
 
 class ClientSession(Explained):
@@ -59,7 +60,7 @@ class ClientSession(Explained):
         read_timeout_seconds: Any = None,
         logging_callback: Callable[[Any], Any] | None = None,
         message_handler: Callable[[Any], Any] | None = None,
-        log_level: str | None = None,
+        log_level: LogLevel | None = None,
         wait: bool = False,
         retry: str = "never",
         shape: str = "any",
@@ -209,7 +210,7 @@ class ClientSession(Explained):
         listed = models(types.ResourceTemplate, templates)
         return types.ListResourceTemplatesResult.model_validate({"resourceTemplates": listed})
 
-    def _listed(self, rows: list[trunkline.ListedItem]) -> list[dict[str, Any]]:
+    def _listed(self, rows: Sequence[trunkline.ListedItem]) -> list[dict[str, Any]]:
         return [definition for _, definition in defined(row for row in rows if row.server == self.lease.server)]
 
     async def call_tool(
@@ -330,9 +331,9 @@ def handlers(
     sampling_callback: Callable[[Any, Any], Any] | None = None,
     sampling_capabilities: Any = None,
     elicitation_callback: Callable[[Any, Any], Any] | None = None,
-) -> dict[str, Callable[..., Any]]:
+) -> SessionHandlers:
     """The ``handlers`` of a pool or session, of the callbacks of ``mcp.ClientSession``."""
-    out: dict[str, Callable[..., Any]] = {}
+    out: SessionHandlers = {}
     if sampling_callback is not None:
         out["sampling"] = _answered(types.CreateMessageRequestParams, sampling_callback)
         if getattr(sampling_capabilities, "tools", None) is not None:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from .._results import defined
+from .._listed import defined
 from . import holder, missing, of_servers, shaped, shown, until_listed
 
 try:
@@ -19,7 +19,7 @@ except ImportError as error:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     import trunkline
@@ -135,5 +135,5 @@ class SessionServer(MCPServer):
                 decoded = (await lease.read_resource(uri)).decoded
         return resource_result(decoded, uri)
 
-    def _definitions(self, rows: list[trunkline.ListedItem]) -> list[dict[str, Any]]:
+    def _definitions(self, rows: Sequence[trunkline.ListedItem]) -> list[dict[str, Any]]:
         return [definition for _, definition in defined(of_servers(rows, self._servers))]

@@ -18,8 +18,8 @@ from .._errors import (
     UnavailableError,
     invalid,
 )
+from .._listed import defined
 from .._progress import call_options
-from .._results import defined
 from . import (
     Malformed,
     content,
@@ -228,7 +228,7 @@ class SessionToolset(AbstractToolset):
         async with self._session.acquire(server) as lease:
             return lists.read((await lease.read_resource(address)).decoded)
 
-    async def _listed(self, rows: Callable[[], list[trunkline.ListedItem]], kind: Callable[..., Any]) -> list[Any]:
+    async def _listed(self, rows: Callable[[], Sequence[trunkline.ListedItem]], kind: Callable[..., Any]) -> list[Any]:
         await until_listed(self._session, self._servers)
         return [kind(row.server, row.own_name, definition) for row, definition in defined(of_servers(rows(), self._servers))]
 

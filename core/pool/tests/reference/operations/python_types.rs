@@ -128,6 +128,11 @@ pub fn options_file() -> String {
     let _ = writeln!(text, "#: The shapes of model APIs.\nToolShape = {}\n", literal(&shapes));
     let kinds: Vec<_> = EVENTS.iter().map(|row| row.name).collect();
     let _ = writeln!(text, "#: The kinds of events.\nEventKind = {}\n", literal(&kinds));
+    let levels = options(OptionScope::Acquire).iter().find(|row| row.name == "log_level");
+    let Some(OptionKind::Word(levels)) = levels.map(|row| row.kind) else {
+        panic!("an acquire has no level");
+    };
+    let _ = writeln!(text, "#: How grave log messages are.\nLogLevel = {}\n", literal(levels));
     for (class, who, are_offered) in [
         ("SessionHandlers", "a session's servers", |kind| !OF_POOL_ALONE.contains(kind)),
         ("PoolHandlers", "servers, and questions of settings", |_: &HandlerKind| true),
@@ -214,7 +219,7 @@ fn option_type(row: &OptionRow, scope: OptionScope) -> String {
         OptionKind::AnyObject => "Mapping[str, Any]",
         OptionKind::TextMap => "Mapping[str, str]",
         OptionKind::Icons => "Sequence[Mapping[str, Any]]",
-        OptionKind::Handlers if scope == OptionScope::Pool => "PoolHandlers",
+        OptionKind::Handlers if scope == OptionScope::Pool => "PoolHandlers | SessionHandlers",
         OptionKind::Handlers => "SessionHandlers",
         OptionKind::Word(words) => return literal(words),
         OptionKind::Words(words) => return format!("Collection[{}]", literal(words)),
