@@ -50,6 +50,8 @@ export interface PoolOptions {
   limits?: LimitOptions;
   /** How long `started` of a session waits for its servers, from its opening; default 250. */
   startGateMs?: number;
+  /** When a close or a drain interrupts and kills what is left, unless it has a time of its own; default 10000. */
+  closeTimeoutMs?: number;
   /** When servers start: with the session, the default, or at the first call of one of their tools. */
   start?: 'eager' | 'lazy';
   /** Servers that connect at one time, those with `alwaysLoad` first; default two for each core, and at least 4. */

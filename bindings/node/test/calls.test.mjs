@@ -242,6 +242,18 @@ describe('many calls at a time', () => {
     ends.forEach((end, number) => assert.ok(end === String(number) || end === 'failed', end));
     await within(closing, 'the close');
   });
+
+  // SPEC 9.7
+  for (const [ofPool, ofClose] of [[{}, { force: true }], [{}, { timeoutMs: 100 }], [{ closeTimeoutMs: 100 }, undefined]]) {
+    it(`are interrupted when a close says so: ${JSON.stringify([ofPool, ofClose])}`, async (t) => {
+      const { pool, lease } = await openLease(t, { options: ofPool });
+      const call = rejection(lease.callTool('sleep', { ms: 600_000 }));
+      await until(() => pool.status().servers.s.entries[0].inFlight === 1);
+      await within(pool.close(ofClose), 'the close');
+      assert.equal((await call).code, 'TRUNKLINE_CALL_INTERRUPTED');
+      await assert.rejects(pool.close({ timeout: 1 }), { code: 'TRUNKLINE_UNKNOWN_OPTION' });
+    });
+  }
 });
 
 describe('AbortSignal', () => {

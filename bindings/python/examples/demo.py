@@ -27,10 +27,10 @@ async def main(servers: dict[str, Any]) -> None:
 
         for session, lease in zip(sessions, leases):
             result = await lease.call_tool("pid")
-            say(step="call", session=session.id, tool="pid", text=result.content[0]["text"])
+            say(step="call", session=session.id, tool="pid", text=result.text)
         tool, message = "mcp__demo__echo", {"message": "hello from Python"}
         result = await sessions[1].call_tool(tool, message)
-        say(step="call", session="beta", tool=tool, text=result.content[0]["text"])
+        say(step="call", session="beta", tool=tool, text=result.text)
 
         streams = [session.events(kinds="tools_changed") for session in sessions]
         await leases[0].call_tool("change_list", {"add": "fresh"})

@@ -98,12 +98,6 @@ def test_what_is_no_level_is_refused_by_its_name(level: object) -> None:
     assert caught.value.detail == {"path": "level"}
 
 
-def test_a_level_is_one_of_five() -> None:
-    with pytest.raises(trunkline.InvalidArgumentError) as caught:
-        trunkline.start_logs("loud")
-    assert caught.value.detail == {"path": "level"}
-
-
 def test_another_start_takes_the_place_of_the_first(log: Log, kept: Kept) -> None:
     first = trunkline.start_logs("error")
     with trunkline.start_logs("debug"):

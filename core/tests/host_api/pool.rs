@@ -239,36 +239,6 @@ fn a_drain_answers_whoever_waits() {
     });
 }
 
-/// SPEC 9.7: a close is as patient as it is told, else as the pool's option says; a second one
-/// hurries the first.
-#[test]
-fn a_close_has_a_time_of_its_own() {
-    let options = |text: &str| trunkline::DrainOptions::from_json(text).unwrap();
-    for (pool, close, hurried) in [
-        (json!({ "close_timeout_ms": 100 }), "", ""),
-        (json!({}), r#"{"timeout_ms":100}"#, ""),
-        (json!({}), r#"{"force":true}"#, ""),
-        (json!({ "close_timeout_ms": 3_600_000 }), "", r#"{"force":true}"#),
-    ] {
-        let rig = Rig::new(pool);
-        host(async {
-            rig.configure(json!({ "s": rig.server(&[]) })).await;
-            let lease = acquire(&rig.session("a"), "s").await;
-            let call = lease.call_tool("sleep", r#"{"ms":600000}"#, &CallOptions::default());
-            let closes = async {
-                let first = rig.pool.close_with(options(close));
-                let second = (!hurried.is_empty()).then(|| rig.pool.close_with(options(hurried)));
-                first.await.unwrap();
-                if let Some(second) = second {
-                    second.await.unwrap();
-                }
-            };
-            let (called, ()) = tokio::join!(call, closes);
-            assert_eq!(code(called), ErrorCode::CallInterrupted, "{close} {hurried}");
-        });
-    }
-}
-
 /// SPEC 16.2: a completion may call back into the pool, and its panic hurts nobody.
 #[test]
 fn completions_may_call_the_pool_and_may_panic() {

@@ -387,3 +387,34 @@ fn what_a_resumed_session_holds_already_is_not_taken_over_as_well() {
     assert_eq!(resumed.tools().unwrap().len(), 0);
     rig.wait_for_no_process();
 }
+
+/// SPEC 9.7: a close is as patient as it is told, else as the pool's option says; a second one
+/// hurries the first.
+#[test]
+fn a_close_has_a_time_of_its_own() {
+    let options = |text: &str| DrainOptions::from_json(text).unwrap();
+    for (pool, close, hurried) in [
+        (json!({ "close_timeout_ms": 100 }), "", ""),
+        (json!({}), r#"{"timeout_ms":100}"#, ""),
+        (json!({}), r#"{"force":true}"#, ""),
+        (json!({ "close_timeout_ms": 3_600_000 }), "", r#"{"force":true}"#),
+    ] {
+        let rig = Rig::new(pool);
+        host(async {
+            rig.configure(json!({ "s": rig.server(&[]) })).await;
+            let lease = acquire(&rig.session("a"), "s").await;
+            let call = lease.call_tool("sleep", r#"{"ms":600000}"#, &CallOptions::default());
+            let closes = async {
+                let first = rig.pool.close_with(options(close));
+                let second = (!hurried.is_empty()).then(|| rig.pool.close_with(options(hurried)));
+                first.await.unwrap();
+                if let Some(second) = second {
+                    second.await.unwrap();
+                }
+            };
+            let (called, ()) = tokio::join!(call, closes);
+            let error = called.err().expect("the close interrupts it");
+            assert_eq!(error.code(), ErrorCode::CallInterrupted, "{close} {hurried}");
+        });
+    }
+}

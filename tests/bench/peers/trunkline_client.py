@@ -10,6 +10,7 @@ from crowd import measure_crowd
 from loading import measure_loading
 from measure import http_server, is_wanted, measure, measure_bytes, measure_http, warm_acquire
 from starts import SERVERS, measure_starts
+from turns import measure_turns
 
 
 async def main(server):
@@ -28,6 +29,8 @@ async def main(server):
         await measure_starts(start)
     if is_wanted("cached"):
         await measure_cached(server)
+    if is_wanted("turns"):
+        await measure_turns(server)
 
 
 async def with_one_server(server):
