@@ -68,6 +68,9 @@ ToolShape = Literal["mcp", "openai", "openai_responses", "anthropic", "gemini", 
 #: The kinds of events.
 EventKind = Literal["status_changed", "tools_changed", "prompts_changed", "resources_changed", "resource_updated", "disconnected", "reconnected", "failed", "progress", "log", "stderr", "approval_needed", "auth_required", "budget_warning", "refused_batch", "source_changed", "source_error", "reconciled", "tool_quarantined", "server_ready", "warning", "elicitation_completed", "lagged"]
 
+#: How grave log messages are.
+LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
+
 
 class SessionHandlers(TypedDict, total=False):
     """Functions that answer a session's servers, plain or ``async``."""
@@ -270,7 +273,7 @@ class PoolOptions(TypedDict, total=False):
     nothing_listed: Literal["warn", "error"] | None
     """What becomes of a server that lists nothing: it is connected with a warning, or refused. By
     default warn."""
-    handlers: PoolHandlers | None
+    handlers: PoolHandlers | SessionHandlers | None
     """What answers the servers of sessions without a handler of their own; of ``credentials``, what
     lets them in; ``inputs``, ``secrets`` and ``entries``, what settings are asked for. By default
     none."""

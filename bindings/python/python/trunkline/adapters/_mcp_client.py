@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     import trunkline
-    from trunkline.types import LogLevel
+    from trunkline.types import LogLevel, ToolShape
 
 
 class Client(Explained):
@@ -48,7 +48,7 @@ class Client(Explained):
         message_handler: Callable[[Any], Any] | None = None,
         wait: bool = False,
         retry: str = "never",
-        shape: str = "any",
+        shape: ToolShape = "any",
         **elsewhere: Any,
     ) -> None:
         refuse("Client", elsewhere)

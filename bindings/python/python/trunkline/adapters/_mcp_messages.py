@@ -80,7 +80,7 @@ class Messages:
                 if self._is_over:
                     return
 
-    def _kinds(self, event: trunkline.Event) -> Iterable[str]:
+    def _kinds(self, event: trunkline.events.AnyEvent) -> Iterable[EventKind]:
         try:
             if event.type == "lagged":
                 return CHANGES  # What was missed may have been a change of any list.
@@ -89,7 +89,7 @@ class Messages:
             _log.warning("left out of the messages: %s", error)
             return []
 
-    async def _tell(self, what: str, event: trunkline.Event) -> None:
+    async def _tell(self, what: EventKind, event: trunkline.Event) -> None:
         kind, params = CHANGES.get(what), None
         if what == "resource_updated":
             kind, params = "ResourceUpdatedNotification", {"uri": event["uri"]}

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     import trunkline
-    from trunkline.types import LogLevel, SessionHandlers
+    from trunkline.types import LogLevel, SessionHandlers, ToolShape
 
 
 class ClientSession(Explained):
@@ -63,7 +63,7 @@ class ClientSession(Explained):
         log_level: LogLevel | None = None,
         wait: bool = False,
         retry: str = "never",
-        shape: str = "any",
+        shape: ToolShape = "any",
         **elsewhere: Any,
     ) -> None:
         refuse("ClientSession", elsewhere)

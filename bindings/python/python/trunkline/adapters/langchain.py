@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     import trunkline
+    from trunkline.types import ToolShape
     import trunkline.sync
 
     _Audience = Callable[[str, trunkline.Event], object]
@@ -58,7 +59,7 @@ def tools(
     servers: Iterable[str] | None = None,
     on_progress: _Audience | None = None,
     raise_errors: bool = False,
-    shape: str = "any",
+    shape: ToolShape = "any",
     **options: Any,
 ) -> list[BaseTool]:
     """The tools of the session's view as it is now, or those of some servers.
@@ -83,7 +84,7 @@ async def get_tools(
     servers: Iterable[str] | None = None,
     on_progress: _Audience | None = None,
     raise_errors: bool = False,
-    shape: str = "any",
+    shape: ToolShape = "any",
     **options: Any,
 ) -> list[BaseTool]:
     """What ``tools`` gives. Waits up to 5 s for list changes that servers announced."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     import trunkline
+    from trunkline.types import ToolShape
 
 __all__ = ["SessionServer"]
 
@@ -47,7 +48,7 @@ class SessionServer(MCPServer):
         on_progress: Callable[[str, trunkline.Event], object] | None = None,
         wait: bool = False,
         retry: str = "never",
-        shape: str = "any",
+        shape: ToolShape = "any",
         message_handler: Callable[[Any], Any] | None = None,
         **options: Any,
     ) -> None:

@@ -53,10 +53,11 @@ except ImportError as error:
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     import trunkline
+    from trunkline.types import ToolShape
 
 __all__ = ["SessionToolset", "ToolError"]
 
@@ -247,7 +248,7 @@ _GOES_ON = (ServerError, CallInterruptedError, UnavailableError, TimeoutError, T
 _MAY_HAVE_RUN = " (the call may have run)"
 
 #: The shapes of the APIs that models of the framework speak, by the name of their system.
-_SHAPES = {
+_SHAPES: dict[str, ToolShape] = {
     "anthropic": "anthropic",
     "openai": "openai",
     "azure": "openai",
@@ -258,7 +259,7 @@ _SHAPES = {
 }
 
 
-def _shape_of(model: Any) -> str:
+def _shape_of(model: Any) -> ToolShape:
     """The shape of the model's API; of one that is not known, or stands for several, what all take."""
     return "any" if hasattr(model, "models") else _SHAPES.get(getattr(model, "system", None) or "", "any")
 
