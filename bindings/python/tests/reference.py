@@ -11,8 +11,11 @@ from host import ROOT
 
 PACKAGE = ROOT / "bindings/python/python/trunkline"
 
+#: The modules of classes that are their members, and of aliases.
+PLAIN = ["reports", "events", "types"]
+
 #: The modules that users import, in the order of the page. Adapters have pages of their own beside it.
-MODULES = ["__init__", "sync", "otel", "adapters/langchain", "adapters/openai_agents", "adapters/pydantic_ai", "adapters/mcp"]
+MODULES = ["__init__", "sync", *PLAIN, "otel", "adapters/langchain", "adapters/openai_agents", "adapters/pydantic_ai", "adapters/mcp"]
 
 HEAD = """<!-- Written from the sources of the Python package; do not edit. -->
 
@@ -55,7 +58,7 @@ class Module:
     def public(self) -> list[str]:
         for node in self.tree.body:
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
-                return [name for name in ast.literal_eval(node.value) if not name.startswith("_")]
+                return [name for name in ast.literal_eval(node.value) if not name.startswith("_") and name not in PLAIN]
         names = [node.name for node in self.tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)]
         return [name for name in names if not name.startswith("_")]
 
@@ -86,6 +89,9 @@ def write() -> Page:
         module = Module(name)
         shown = "trunkline" if name == "__init__" else f"trunkline.{name.replace('/', '.')}"
         page.add(2, shown, None, module.doc())
+        if name in PLAIN:
+            of_plain(page, module)
+            continue
         for public in module.public():
             found = module.find(public)
             assert found is not None, f"{shown}.{public} is nowhere defined"
@@ -96,6 +102,27 @@ def write() -> Page:
             else:
                 page.add(3, public, signature(found[1]), ast.get_docstring(found[1]))
     return page
+
+
+def of_plain(page: Page, module: Module) -> None:
+    """Classes with their members in one list each, and the aliases between them."""
+    for node in module.tree.body:
+        if isinstance(node, ast.ClassDef):
+            base = ast.unparse(node.bases[0])
+            shown = "" if base in ("Record", "Event", "TypedDict") else f", and what a `{base}` has"
+            page.add(3, node.name, None, f"{ast.get_docstring(node)}{shown}")
+            members = zip(node.body, [*node.body[1:], None])
+            listed = [f"- `{ast.unparse(item)}`{meaning(after)}" for item, after in members if isinstance(item, ast.AnnAssign)]
+            page.text.append("".join(f"{line}\n" for line in listed))
+        elif isinstance(node, ast.Assign) and (words := module.words_above(node.lineno)):
+            page.add(3, ast.unparse(node.targets[0]), ast.unparse(node.value), words)
+
+
+def meaning(after: ast.stmt | None) -> str:
+    """The words below a member."""
+    if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+        return f": {' '.join(after.value.value.split())}"
+    return ""
 
 
 def of_class(page: Page, module: Module, node: ast.ClassDef) -> None:

@@ -52,6 +52,16 @@ def test_settings_files_that_exist_are_detected(tmp_path: Path) -> None:
         trunkline.detect(5)  # type: ignore[arg-type]
 
 
+def test_every_public_name_is_there() -> None:
+    """Some come with the first look at them."""
+    assert set(trunkline.__all__) <= set(dir(trunkline))
+    for name in trunkline.__all__:
+        value = getattr(trunkline, name)
+        assert not isinstance(value, type) or value.__module__ == "trunkline", name
+    with pytest.raises(AttributeError, match="module 'trunkline' has no attribute 'Sesion'"):
+        trunkline.Sesion  # type: ignore[attr-defined]
+
+
 def test_importing_is_cheap() -> None:
     """It adds no module to asyncio and json that costs time, and starts no thread."""
     program = """
@@ -60,6 +70,8 @@ before = set(sys.modules)
 import trunkline
 added = {name for name in set(sys.modules) - before if not name.startswith("trunkline")}
 print(*sorted(added))
+late = {"events", "reports", "types", "_listed", "_logs", "_handlers", "_records", "_frozen"}
+assert not {f"trunkline.{name}" for name in late} & set(sys.modules)
 assert threading.active_count() == 1
 assert len(__import__("os").listdir("/proc/self/task")) == 1
 """

@@ -27,9 +27,6 @@ from ._errors import (
     UnavailableError,
     WrongThreadError,
 )
-from ._handlers import Refusal, ServerRequest
-from ._listed import List, ListedItem, Prompt, Resource, ResourceTemplate, Tool
-from ._logs import Logs, start_logs
 from ._results import CallResult, CompletionResult, Event, PromptResult, ResourceResult, Result
 from ._shared import EventCallback, detect, features
 from ._trunkline import HostConnection, __version__
@@ -90,15 +87,33 @@ __all__ = [
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from . import events, reports, types
+    from ._handlers import Refusal, ServerRequest
+    from ._listed import List, ListedItem, Prompt, Resource, ResourceTemplate, Tool
+    from ._logs import Logs, start_logs
 else:
+    #: What many hosts never ask for: an import does not wait for it.
+    _LATER = {
+        "_handlers": ("Refusal", "ServerRequest"),
+        "_listed": ("List", "ListedItem", "Prompt", "Resource", "ResourceTemplate", "Tool"),
+        "_logs": ("Logs", "start_logs"),
+    }
 
     def __getattr__(name):
-        # Modules that most hosts need for annotations alone.
-        if name in ("events", "reports", "types"):
-            from importlib import import_module
+        from importlib import import_module
 
+        if name in ("events", "reports", "types"):
             return import_module(f"{__name__}.{name}")
+        for module, names in _LATER.items():
+            if name in names:
+                value = getattr(import_module(f"{__name__}.{module}"), name)
+                if isinstance(value, type):
+                    value.__module__ = __name__
+                return value
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+    def __dir__():
+        return sorted({*globals(), *__all__})
 
 
 # Where users find them is where tracebacks and pickles should say that they are.

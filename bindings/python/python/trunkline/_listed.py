@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 
 from ._errors import ProtocolError
-from ._frozen import decode_frozen, thawed
 from ._results import decoded
 
 TYPE_CHECKING = False
@@ -25,6 +24,8 @@ _log = logging.getLogger("trunkline")
 
 def defined(rows: Iterable[_I]) -> list[tuple[_I, dict[str, Any]]]:
     """What is listed, with its definition, to change. What Python cannot decode is left out and logged, and costs nobody the rest."""
+    from ._frozen import thawed
+
     out = []
     for row in rows:
         try:
@@ -36,6 +37,8 @@ def defined(rows: Iterable[_I]) -> list[tuple[_I, dict[str, Any]]]:
 
 def decoded_list(text: str, elements: Callable[[str], list[str]]) -> list[Any]:
     """A list whose elements are of different servers, frozen, likewise; `elements` takes it apart."""
+    from ._frozen import decode_frozen
+
     try:
         whole: list[Any] = decoded(text, decode_frozen)
         return whole
@@ -83,6 +86,8 @@ class ListedItem:
         """
         known: dict[str, Any] | None = object.__getattribute__(self, "_definition")
         if known is None:
+            from ._frozen import decode_frozen
+
             known = decoded(self.definition_text, decode_frozen)
             object.__setattr__(self, "_definition", known)
         return known
@@ -192,3 +197,17 @@ class List(list["_T"]):
     def __init__(self, items: Iterable[_T], revision: int) -> None:
         super().__init__(items)
         self.revision = revision
+
+
+#: The class of what each list has.
+ITEMS: dict[str, type[ListedItem]] = {
+    "tools": Tool,
+    "prompts": Prompt,
+    "resources": Resource,
+    "resource_templates": ResourceTemplate,
+}
+
+# Where users find them is where tracebacks and pickles should say that they are.
+for _class in (ListedItem, List, *ITEMS.values()):
+    _class.__module__ = "trunkline"
+del _class

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 
 from ._errors import ProtocolError, told
-from ._records import event_member
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -284,6 +283,8 @@ class Event(Mapping[str, "Any"]):
         def __getattr__(self, name: str) -> Any:
             if name.startswith("__"):
                 raise AttributeError(name)
+            from ._records import event_member
+
             return event_member(self.decoded, type(self), name)
 
     def __getitem__(self, name: str) -> Any:

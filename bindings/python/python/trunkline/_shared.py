@@ -13,7 +13,6 @@ from . import _exit, _trunkline
 from ._audience import check_plain, check_taken
 from ._errors import TrunklineError, leaving, not_begun
 from ._hosted import Provided
-from ._listed import List, Prompt, Resource, ResourceTemplate, Tool, decoded_list
 from ._options import config_text, encode, is_on, mask, milliseconds
 from ._results import event_of
 
@@ -27,8 +26,8 @@ if TYPE_CHECKING:
 
     from ._desks import LoopDesk, ThreadDesk
     from ._hosted import _Store
-    from ._listed import ListedItem
-    from ._trunkline import GivenList, HostConnection
+    from ._listed import List, ListedItem, Prompt, Resource, ResourceTemplate, Tool
+    from ._trunkline import GivenList, HostConnection, _Row
     from .events import AnyEvent
     from .reports import (
         DetectedFiles,
@@ -52,8 +51,6 @@ if TYPE_CHECKING:
         StatusOptions,
         ToolShape,
     )
-
-    _I = TypeVar("_I", bound=ListedItem)
 
     #: The desks of a pool.
     _Desks = weakref.WeakKeyDictionary[LoopDesk | ThreadDesk, None]
@@ -376,21 +373,21 @@ class SessionBase:
         Gives a list of ``{name, server, own_name, trust, always_load, deferred, definition}``, the
         definitions as the servers sent them; it has a number, its revision.
         """
-        return self._list("tools", Tool)
+        return self._list("tools")
 
     def prompts(self) -> List[Prompt]:
         """The prompts of the session's view, as of ``Session.tools``.
 
         Gives what ``Session.tools`` gives.
         """
-        return self._list("prompts", Prompt)
+        return self._list("prompts")
 
     def resources(self) -> List[Resource]:
         """The resources of the session's view, as of ``Session.tools``; names are URIs.
 
         Gives what ``Session.tools`` gives.
         """
-        return self._list("resources", Resource)
+        return self._list("resources")
 
     def resource_templates(self) -> List[ResourceTemplate]:
         """The resource templates of the session's view, as of ``Session.tools``; names are URI
@@ -398,7 +395,7 @@ class SessionBase:
 
         Gives what ``Session.tools`` gives.
         """
-        return self._list("resource_templates", ResourceTemplate)
+        return self._list("resource_templates")
 
     def configure(self, **options: Unpack[ConfigureOptions]) -> None:
         """Changes what a session sees and wants, at once and without touching a connection. Each
@@ -460,6 +457,8 @@ class SessionBase:
 
         Each call gives a new list of the same frozen tools, until the list is another: ``{**tool, …}`` is a tool to change.
         """
+        from ._listed import List, decoded_list  # With the first list: not every host has one.
+
         revision, tools = self._shaped.get(shape, (None, ())) if isinstance(shape, str) else (None, ())
         text, now = self._native.tools_for(shape, revision)
         if text is not None:
@@ -467,13 +466,15 @@ class SessionBase:
             self._shaped[shape] = (now, tools)
         return List(tools, now)
 
-    def _list(self, kind: str, item: type[_I]) -> List[_I]:
+    def _list(self, kind: str) -> List[Any]:
         """A new list of the items as they were given last, while they are the same."""
+        from ._listed import ITEMS, List
+
         known: tuple[GivenList | None, tuple[Any, ...]] = self._lists.get(kind, (None, ()))
         rows, revision, given = self._native.list(kind, known[0])
-        items: tuple[_I, ...] = known[1]
+        items = known[1]
         if rows is not None:
-            items = tuple(map(item, rows))
+            items = tuple(map(ITEMS[kind], rows))
             self._lists[kind] = (given, items)
         return List(items, revision)
 
@@ -534,6 +535,12 @@ def _said(text: str | None) -> Introduction | None:
     return said
 
 
+def _items(kind: str, rows: list[_Row]) -> list[Any]:
+    from ._listed import ITEMS
+
+    return list(map(ITEMS[kind], rows))
+
+
 class LeaseBase:
     """A lease: a session's hold on a server."""
 
@@ -576,7 +583,7 @@ class LeaseBase:
 
         Gives what ``Session.tools`` gives.
         """
-        return [Tool(row) for row in self._native.tools()]
+        return _items("tools", self._native.tools())
     # </operations lease>
 
     @property

@@ -176,10 +176,10 @@ fn body(operation: &Operation, form: Form) -> Vec<String> {
             format!("return _said({native}({}))", passed.join(", "))
         }
         (Form::Shared, Gives::Listed) if operation.owner == Owner::Lease => {
-            format!("return [{}(row) for row in {native}()]", item_class(operation))
+            format!("return _items(\"{}\", {native}())", operation.name)
         }
         (Form::Shared, Gives::Listed) => {
-            format!("return self._list(\"{}\", {})", operation.name, item_class(operation))
+            format!("return self._list(\"{}\")", operation.name)
         }
         (Form::Shared, Gives::Text) => format!("return {native}({})", passed.join(", ")),
         _ => format!("{native}({})", passed.join(", ")),

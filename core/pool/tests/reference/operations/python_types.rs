@@ -240,6 +240,8 @@ fn meaning(row: &OptionRow) -> String {
     let default = if is_time { in_seconds(row.default) } else { row.default.to_owned() };
     let default = match &*default {
         "" => String::new(),
+        "true" => " By default True.".to_owned(),
+        "false" => " By default False.".to_owned(),
         default => format!(" By default {}.", default.replace('"', "'")),
     };
     let mut doc = row.doc.to_owned();
