@@ -107,6 +107,8 @@ def write() -> Page:
 def of_plain(page: Page, module: Module) -> None:
     """Classes with their members in one list each, and the aliases between them."""
     for node in module.tree.body:
+        if isinstance(node, ast.ImportFrom) and node.names[0].asname:
+            node = module.find(node.names[0].name)[1]
         if isinstance(node, ast.ClassDef):
             base = ast.unparse(node.bases[0])
             shown = "" if base in ("Record", "Event", "TypedDict") else f", and what a `{base}` has"
