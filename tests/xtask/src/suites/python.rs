@@ -75,10 +75,11 @@ const CASES: &str = "bindings/python/tests/test_behaviour.py";
 pub const ENVIRONMENT: &str = "venv";
 
 /// What the tests need beside the package itself.
-pub const PACKAGES: [&str; 8] = [
+pub const PACKAGES: [&str; 9] = [
     "maturin==1.16.0",
     PYTEST,
     "mypy==2.4.1",
+    "pyright==1.1.414",
     "uvloop==0.23.0",
     "opentelemetry-sdk==1.45.2",
     "prometheus-client==0.26.0",
