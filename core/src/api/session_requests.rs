@@ -52,9 +52,8 @@ impl Session {
             let mut acquire = AcquireOptions::default();
             acquire.timeout = options.timeout;
             let lease = session.acquire(&server, None, &acquire).await;
-            let lease = lease.map_err(|error| {
-                error.with_session(session.id()).with_outcome(Outcome::NotSent)
-            })?;
+            let lease = lease
+                .map_err(|error| error.with_session(session.id()).with_outcome(Outcome::NotSent))?;
             // What was waited for the server is gone.
             options.timeout = options.timeout.map(|all| all.saturating_sub(began.elapsed()));
             lease.request(&method, &params, &options).await

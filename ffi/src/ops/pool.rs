@@ -123,9 +123,7 @@ fn close(pool: &PoolObject, timeout: Duration) -> Result<()> {
     options.timeout = Some(timeout);
     let core = pool.core.clone();
     let closed = wait(&pool.objects, |completion| {
-        let future = async move {
-            core.close_with(options).await.map(|()| Value::Nothing)
-        };
+        let future = async move { core.close_with(options).await.map(|()| Value::Nothing) };
         pool.core.start(future, |outcome| completion.finish(outcome))
     });
     match closed {

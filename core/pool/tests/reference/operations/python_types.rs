@@ -138,7 +138,10 @@ pub fn options_file() -> String {
         ("PoolHandlers", "servers, and questions of settings", |_: &HandlerKind| true),
     ] as [(&str, &str, fn(&HandlerKind) -> bool); 2]
     {
-        let _ = write!(text, "\nclass {class}(TypedDict, total=False):\n    \"\"\"Functions that answer {who}, plain or ``async``.\"\"\"\n\n");
+        let _ = write!(
+            text,
+            "\nclass {class}(TypedDict, total=False):\n    \"\"\"Functions that answer {who}, plain or ``async``.\"\"\"\n\n"
+        );
         for kind in HandlerKind::ALL.iter().filter(|kind| are_offered(kind)) {
             let _ = writeln!(text, "    {}: Callable[[ServerRequest], Any]", kind.name());
         }
@@ -185,8 +188,14 @@ fn push_class(
                 push_class(text, &name, &format!("Members of ``{}``.", row.name), &members, scope);
             }
             OptionKind::DurationLists(names) => {
-                let _ = write!(text, "\nclass {name}(TypedDict, total=False):\n    \"\"\"Members of ``{}``.\"\"\"\n\n", row.python_name());
-                names.iter().for_each(|name| text.push_str(&format!("    {name}: Sequence[float] | None\n")));
+                let _ = write!(
+                    text,
+                    "\nclass {name}(TypedDict, total=False):\n    \"\"\"Members of ``{}``.\"\"\"\n\n",
+                    row.python_name()
+                );
+                names.iter().for_each(|name| {
+                    text.push_str(&format!("    {name}: Sequence[float] | None\n"))
+                });
                 text.push('\n');
             }
             _ => {}
@@ -309,7 +318,10 @@ fn push_event(text: &mut String, row: &EventRow) {
     let kind = row.name;
     let _ = write!(text, "\n    if TYPE_CHECKING:\n");
     for name in ["type", "kind"] {
-        let _ = write!(text, "\n        @property\n        def {name}(self) -> Literal[\"{kind}\"]: ...\n");
+        let _ = write!(
+            text,
+            "\n        @property\n        def {name}(self) -> Literal[\"{kind}\"]: ...\n"
+        );
     }
     text.push('\n');
 }
