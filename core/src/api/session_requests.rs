@@ -54,7 +54,7 @@ impl Session {
             let lease = session.acquire(&server, None, &acquire).await;
             let lease = lease
                 .map_err(|error| error.with_session(session.id()).with_outcome(Outcome::NotSent))?;
-            // What was waited for the server is gone.
+            // The wait for the server took its part of the time.
             options.timeout = options.timeout.map(|all| all.saturating_sub(began.elapsed()));
             lease.request(&method, &params, &options).await
         };

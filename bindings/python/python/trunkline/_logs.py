@@ -89,9 +89,8 @@ def _level(level: Any) -> str:
     if isinstance(level, str):
         word = level.lower()
         word = _NAMES.get(word, word)
-        if word in _LEVELS:
-            return word
-    elif isinstance(level, int) and not isinstance(level, bool):
+        return word if word in _LEVELS else level  # The library refuses it.
+    if isinstance(level, int) and not isinstance(level, bool):
         # The library has no level between two of its own: the next that is as grave takes its place.
         return next((word for word, least in reversed(_LEVELS.items()) if level <= least), "error")
     message = f"level: expected a level of `logging` or one of {', '.join(_LEVELS)}, not {level!r}"
