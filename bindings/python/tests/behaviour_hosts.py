@@ -13,6 +13,7 @@ from typing import Any
 import trunkline
 import trunkline.sync
 
+from behaviour_types import check_types
 from host import HANG, wait_until
 
 #: What asyncio and concurrent.futures raise for a cancelled task.
