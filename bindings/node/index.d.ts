@@ -549,7 +549,7 @@ export class Pool extends Emitter {
    * Drains, then ends every subscription. With `force`, calls under way are interrupted at once; otherwise they may finish for
    * `timeoutMs`, or the pool's `closeTimeoutMs`. A second close waits for the first, and hurries it.
    */
-  close(options?: DrainOptions): Promise<void>;
+  close(options?: Pick<DrainOptions, 'force' | 'timeoutMs'>): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 

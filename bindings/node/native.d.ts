@@ -80,7 +80,7 @@ export class NativePool {
   signOut(server: string, number?: number): Promise<string>;
   // </operations pool>
   subscribe(kinds: number[]): NativeSubscription;
-  close(): Promise<void>;
+  close(options: string): Promise<void>;
 }
 
 export class NativeSession {

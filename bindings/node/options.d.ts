@@ -398,7 +398,7 @@ export interface GateLists {
 export interface DrainOptions extends Abortable {
   /** Whether calls are interrupted at once, instead of finishing by the deadline; default false. */
   force?: boolean;
-  /** When what is left is killed; default 10000. */
+  /** When what is left is killed; by default the pool's `closeTimeoutMs`. */
   timeoutMs?: number;
 }
 
