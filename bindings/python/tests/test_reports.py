@@ -66,6 +66,11 @@ def test_every_kind_of_event_has_a_class() -> None:
         assert pickle.loads(pickle.dumps(event)).text == event.text
 
 
+def test_an_event_of_an_unknown_kind_is_an_event() -> None:
+    event = event_of('{"v":1,"seq":1,"type":"invented","scope":"pool","extra":1}')
+    assert type(event) is trunkline.Event and (event.kind, event["extra"]) == ("invented", 1)
+
+
 def test_an_event_has_its_members_as_attributes() -> None:
     event = event_of('{"v":1,"seq":7,"type":"reconnected","scope":"session","session":"a","server":"s","attempts":2,"downtime_ms":250}')
     assert (event.downtime, event.attempts, event.entry_index) == (0.25, 2, None)

@@ -305,13 +305,13 @@ class Event(Mapping[str, "Any"]):
 
 
 def event_of(text: str) -> AnyEvent:
-    """The event of that text, of the class of its kind."""
+    """The event of that text, of the class of its kind. One that this package does not know is but an ``Event``."""
     if not _kinds:
         from .events import KINDS
 
         _kinds.update(KINDS)
-    begin = text.index(_TYPE) + len(_TYPE)
-    event: AnyEvent = _kinds[text[begin : text.index('"', begin)]](text)
+    kind = text.partition(_TYPE)[2].partition('"')[0]
+    event: AnyEvent = _kinds.get(kind, Event)(text)
     return event
 
 
