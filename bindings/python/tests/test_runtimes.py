@@ -131,7 +131,7 @@ def test_what_a_session_lists_reads_and_hears_is_whole_in_copies(log: Log, copie
         views = [session.tools(), session.prompts(), session.resources(), session.resource_templates()]
     for result in results:
         again = copied(result)
-        assert (type(again), again.raw, again.decoded) == (trunkline.CallResult, result.raw, result.decoded)
+        assert (type(again), again.raw, again.decoded) == (type(result), result.raw, result.decoded)
     for view in views:
         again = copied(view)
         assert (type(again), again.revision, len(again)) == (type(view), view.revision, len(view))
@@ -141,7 +141,7 @@ def test_what_a_session_lists_reads_and_hears_is_whole_in_copies(log: Log, copie
             members = ("name", "server", "own_name", "definition_text", "definition", "trust", "always_load", "deferred")
             assert [getattr(after, name) for name in members] == [getattr(before, name) for name in members]
     again = copied(event)
-    assert (type(again), again.text, dict(again)) == (trunkline.Event, event.text, dict(event))
+    assert (type(again), again.text, dict(again)) == (type(event), event.text, dict(event))
     assert repr(again) == repr(event)
 
 
