@@ -100,5 +100,5 @@ export type TrunklineEvent = EventOf<EventKind>;
 /** Which events a stream has. */
 export interface EventsOptions<K extends EventKind = EventKind> {
   /** All by default. `lagged` always comes. */
-  kinds?: Iterable<K>;
+  kinds?: Iterable<K> | null | undefined;
 }

@@ -1,14 +1,11 @@
 'use strict';
 // trunkline: a shared pool of MCP server connections. The public names; `index.d.ts` documents them.
 
-const { detect } = require('./lib/detect.cjs');
-const { TrunklineError } = require('./lib/errors.cjs');
+const { Refusal, TrunklineError } = require('./lib/errors.cjs');
 const { EventStream } = require('./lib/events.cjs');
-const { Refusal } = require('./lib/handlers.cjs');
-const { HostConnection } = require('./lib/hosted.cjs');
 const { Lease } = require('./lib/lease.cjs');
 const { Logs, startLogs } = require('./lib/logs.cjs');
-const { Pool } = require('./lib/pool.cjs');
+const { Pool, detect } = require('./lib/pool.cjs');
 const {
   CallResult,
   CompletionResult,
@@ -16,7 +13,7 @@ const {
   ResourceResult,
   Result,
 } = require('./lib/results.cjs');
-const { Session } = require('./lib/session.cjs');
+const { HostConnection, Session } = require('./lib/session.cjs');
 
 module.exports = {
   CallResult,

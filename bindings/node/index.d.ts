@@ -34,16 +34,20 @@ import type {
   Introduction,
   ReconcileReport,
   ReloadReport,
+  RestartReport,
   RuntimeReport,
   SettledReport,
   SourceReport,
   StartedReport,
-  Status,
 } from './reports.js';
+import type { ToolFormat, ToolShapes } from './shapes.js';
+import type { Status } from './status.js';
 
 export type * from './events.js';
 export type * from './options.js';
 export type * from './reports.js';
+export type * from './shapes.js';
+export type * from './status.js';
 
 /** Any JSON object. */
 export type JsonObject = { [name: string]: unknown };
@@ -170,21 +174,24 @@ export class CompletionResult extends Result {
   readonly completion: { values: string[]; total?: number; hasMore?: boolean };
 }
 
-/** A tool, prompt, resource or resource template in a view. */
+/**
+ * A tool, prompt, resource or resource template in a view. It is frozen, with all that is in it: others that asked for the list have it too.
+ * `structuredClone` makes a copy that can be changed.
+ */
 export interface ListedItem {
   /** Tools: the exposed name. Others: the server's own name, or URI. */
-  name: string;
-  server: string;
+  readonly name: string;
+  readonly server: string;
   /** The server's own name, or URI. */
-  ownName: string;
+  readonly ownName: string;
   /** Whether the session trusts the server. */
-  trust: boolean;
+  readonly trust: boolean;
   /** Tools: whether the session wants it loaded whatever else is deferred. */
-  alwaysLoad: boolean;
+  readonly alwaysLoad: boolean;
   /** Whether it is known from an earlier list, and the session does not hold its server: a call starts the server, or waits for it. */
-  deferred: boolean;
+  readonly deferred: boolean;
   /** The definition as the server sent it. */
-  definition: JsonObject;
+  readonly definition: Readonly<JsonObject>;
 }
 
 /**
@@ -193,9 +200,6 @@ export interface ListedItem {
  * Resources and their templates share their numbers; other kinds count for themselves.
  */
 export type List<T> = T[] & { readonly revision: number };
-
-/** How a model API takes tools. */
-export type ToolFormat = 'mcp' | 'openai' | 'openai_responses' | 'anthropic' | 'gemini' | 'any';
 
 // ---------------------------------------------------------------------------------------------- Events
 
@@ -226,7 +230,7 @@ export class Logs {
  * says how many were dropped. The process has one such function: starting it again, on whichever thread, takes its place. It does not keep
  * the process alive. Nothing is logged without it.
  */
-export function startLogs(listener: (records: LogRecord[]) => void, options?: { level?: LogLevel }): Logs;
+export function startLogs(listener: (records: LogRecord[]) => void, options?: { level?: LogLevel | null | undefined }): Logs;
 
 /** Events, one by one. It does not keep the process alive; leaving a `for await` loop over it unsubscribes. */
 export class EventStream<E = TrunklineEvent> implements AsyncIterableIterator<E> {
@@ -292,7 +296,7 @@ export class Pool extends Emitter {
    * `auth_required`, `not_admitted`, `budget_would_exceed`, `superseded` (the server is configured
    * otherwise now, or no more), `failed` or `closing`.
    */
-  restart(server: string, index?: number | null, options?: Abortable): Promise<unknown>;
+  restart(server: string, index?: number | null, options?: Abortable): Promise<RestartReport>;
   /**
    * Accepts the definition of a tool that is kept back. From then on it is listed and can be called
    * in every session, and, of a server that needed approval, in later processes. Accepting again
@@ -534,7 +538,7 @@ export class Pool extends Emitter {
   finishSignIn(
     redirectUrl: string | URL,
     options?: Abortable,
-  ): Promise<{ v: 1; server: string; stored?: boolean; error?: unknown }>;
+  ): Promise<{ v: 1; server: string; stored?: boolean; error?: TrunklineError }>;
   /**
    * Forgets what was signed in for a server, and a sign-in that is under way.
    *
@@ -545,6 +549,10 @@ export class Pool extends Emitter {
    */
   signOut(server: string, options?: Abortable): Promise<{ v: 1; server: string; signedOut: boolean }>;
   // </operations pool>
+  /** Keeps the process alive until `unref`, or until the pool is closed. Without it a pool lets the process end. */
+  ref(): this;
+  /** Undoes `ref`, however often that was called. */
+  unref(): this;
   /**
    * Drains, then ends every subscription. With `force`, calls under way are interrupted at once; otherwise they may finish for
    * `timeoutMs`, or the pool's `closeTimeoutMs`. A second close waits for the first, and hurries it.
@@ -710,9 +718,10 @@ export class Session extends Emitter {
   ready(server: string, options?: WaitOptions): Promise<void>;
   /**
    * The tools of its view in the shape in which a model API takes them, in the order and with the number of `tools`. Schemas are as the
-   * servers sent them, but for what the API refuses. `openai` is that of Chat Completions.
+   * servers sent them, but for what the API refuses. `openai` is that of Chat Completions. The array is the caller's own; the tools in it are
+   * frozen, as those of `tools`.
    */
-  toolsFor(shape: ToolFormat): List<JsonObject>;
+  toolsFor<Shape extends ToolFormat>(shape: Shape): List<Readonly<ToolShapes[Shape]>>;
   /**
    * Provides a server of the host's own to this session alone, for `acquire`; it is never shared.
    *
@@ -726,7 +735,7 @@ export class Session extends Emitter {
     closed?: (connection: HostConnection) => unknown,
   ): void;
   /** Ends it: its calls are cancelled, its holds go now or after `keepForMs`. No listener and no handler of it is called any more. */
-  close(options?: { keepForMs?: number }): void;
+  close(options?: { keepForMs?: number | null | undefined }): void;
   [Symbol.asyncDispose](): Promise<void>;
 }
 

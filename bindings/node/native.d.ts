@@ -9,15 +9,18 @@ export class Bridge {
     onReadable: (subscription: number) => void,
     onProgress: (number: number, events: string) => void,
     hasLibuv: boolean,
+    resource: object,
   );
   newDesk(names: string[]): NativeDesk;
   startLogs(level: string): NativeLogs;
   newPool(options: string, desk?: NativeDesk): NativePool;
   reserve(): number;
   cancel(number: number): void;
+  isHeld(): boolean;
   wake(): void;
   registry(part: string): string;
   unknownOption(option: string, known: string[]): string;
+  unknownEvent(name: string, path: string): string;
   spellError(error: string): string;
   spellText(text: string): string;
   panicked(): string | null;
@@ -90,10 +93,10 @@ export class NativeSession {
   refresh(server: string, number?: number): Promise<void>;
   listed(server?: string | null, number?: number): Promise<void>;
   introduction(server: string): string | null;
-  tools(): string;
-  prompts(): string;
-  resources(): string;
-  resourceTemplates(): string;
+  tools(): string | null;
+  prompts(): string | null;
+  resources(): string | null;
+  resourceTemplates(): string | null;
   configure(options: string): void;
   explain(name: string): string;
   disable(server: string): void;
@@ -105,7 +108,7 @@ export class NativeSession {
   complete(server: string, params: string, options?: string, number?: number): Promise<string>;
   // </operations session>
   ready(server?: string | null, timeoutMs?: number, number?: number): Promise<void>;
-  toolsFor(shape: string): string;
+  toolsFor(shape: string): string | null;
   provide(server: string): NativeProvided;
   subscribe(kinds: number[]): NativeSubscription;
   close(keepForMs?: number): void;

@@ -11,6 +11,7 @@ import { SpanKind, SpanStatusCode, context, metrics, propagation, trace } from '
 const require = createRequire(import.meta.url);
 const { version } = require('./package.json');
 const { Lease, Session, TrunklineError } = require('./index.cjs');
+const { isOther } = require('./lib/options.cjs');
 
 /** The names of the conventions, which all languages have from the registry. */
 const { bridge, registry } = require('./lib/native.cjs');
@@ -117,7 +118,7 @@ function described(method, { attribute, is_named }, subject) {
 /** The arguments with the trace in the `_meta` of their params or options. What can be neither is not ours to refuse. */
 function withMeta(given, places, baggage) {
   const options = given[places.options] ?? {};
-  if (!isObject(options)) return given;
+  if (!isObject(options) || isOther(options)) return given;
   const params = given[places.params];
   const stands = isObject(params) && params._meta !== undefined;
   const meta = stands ? params._meta : (options.meta ?? {});

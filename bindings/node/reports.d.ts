@@ -1,30 +1,36 @@
-// Types of what trunkline answers: the status, and reports of what was done.
+// Types of what trunkline answers: reports of what was done.
 //
 // Durations are integer milliseconds. Members may be added to each.
 
 import type { JsonObject, TrunklineError } from './index.js';
 import type { SourceScope } from './options.js';
-
-/** The whole pool. Members may be added, and states that a program does not know may appear. */
-export interface Status {
-  v: number;
-  servers: unknown;
-  [name: string]: unknown;
-}
+import type { ApprovalState, EntryPlace } from './status.js';
 
 /** What became of one server. */
 export interface ServerReport {
-  action: string;
+  action: ServerAction;
+  /** Why it was refused. */
+  reason?: string;
   error?: TrunklineError;
-  [name: string]: unknown;
 }
+
+/** What was done with a server; words may be added. */
+export type ServerAction =
+  | 'unchanged'
+  | 'reviewed'
+  | 'added'
+  | 'replaced'
+  | 'removed'
+  | 'invalid'
+  | 'refused'
+  | 'waiting'
+  | (string & {});
 
 /** What a reconcile did. */
 export interface ReconcileReport {
   v: number;
   servers: Record<string, ServerReport>;
   findings?: UnknownMember[];
-  [name: string]: unknown;
 }
 
 /** A member of a server's configuration that no rule knows; it has no effect. */
@@ -40,7 +46,6 @@ export interface UnknownMember {
 export interface GateReport {
   v: number;
   servers: Record<string, { admitted: boolean; reason?: string }>;
-  [name: string]: unknown;
 }
 
 /** What a change of sources, trust or decisions did: the servers that it is about, and others that it changed. */
@@ -51,7 +56,6 @@ export interface SourceReport {
   servers: Record<string, SourcedServer>;
   /** Of `load`, `setSource` and `reload`: what of the settings has no effect, or is read other than it is written. */
   findings?: Finding[];
-  [name: string]: unknown;
 }
 
 /** What of settings has no effect, or is read other than it is written. */
@@ -68,19 +72,41 @@ export interface Finding {
 }
 
 /** What became of one server of a source. */
-export interface SourcedServer {
-  action: string;
+export interface SourcedServer extends ServerReport {
   source?: string;
-  /** Why it was refused. */
-  reason?: string;
-  error?: TrunklineError;
 }
 
 /** What a reload did, and the files that cannot be read. */
 export interface ReloadReport extends SourceReport {
   errors: Array<{ source: string; error: TrunklineError }>;
   /** With `reconnect`: by server what became of each of its entries, as `restart` says it. */
-  reconnected?: Record<string, unknown[]>;
+  reconnected?: Record<string, RestartedEntry[]>;
+}
+
+/** What a restart did. */
+export interface RestartReport {
+  v: number;
+  entries: RestartedEntry[];
+}
+
+/** What a restart did with one entry. */
+export interface RestartedEntry {
+  /** Null for a server without an entry. */
+  entryIndex: number | null;
+  restarted: boolean;
+  durationMs?: number;
+  /** Why it was not restarted; reasons may be added. */
+  reason?:
+    | 'in_flight'
+    | 'disabled'
+    | 'auth_required'
+    | 'not_admitted'
+    | 'budget_would_exceed'
+    | 'superseded'
+    | 'failed'
+    | 'closing'
+    | (string & {});
+  error?: TrunklineError;
 }
 
 /** What became of a server of the run-time source. */
@@ -101,7 +127,7 @@ export interface ApprovalRequest {
   origin: { scope: SourceScope; file: string | null; line: number | null };
   transport: string;
   exact: JsonObject;
-  escaped: { line: string; server: string; text: string; [name: string]: unknown };
+  escaped: { line: string; server: string; text: string } & JsonObject;
   /** Names of variables; no value of one is ever told. */
   env: string[];
   unsetEnv: string[];
@@ -131,7 +157,7 @@ export interface ApprovalRequest {
     secret: boolean;
   }>;
   /** The entry of the same name that it would take the place of. */
-  hides: { source: string; file: string | null; line: number | null } | null;
+  hides: EntryPlace | null;
   risks: JsonObject[];
   /** What is different since the last decision about that name. */
   changes: JsonObject | null;
@@ -155,7 +181,7 @@ export interface SettledReport {
       source: string;
       file?: string;
       reason?: string;
-      error?: unknown;
+      error?: TrunklineError;
     }
   >;
 }
@@ -189,15 +215,9 @@ export interface Explanation {
   /** Where it is said. */
   from?: { source: string; file?: string; line?: number; list?: string };
   /** Of a server: the entries that would take its place, and may not run. */
-  waiting?: Array<{
-    source: string;
-    file: string | null;
-    line: number | null;
-    reason: string;
-    approvalState: 'not_required' | 'pending' | 'approved' | 'rejected';
-  }>;
+  waiting?: Array<EntryPlace & { reason: string; approvalState: ApprovalState }>;
   /** Of a server: the entry whose place it has. */
-  hides?: { source: string; file: string | null; line: number | null };
+  hides?: EntryPlace;
   /** What helps. */
   remedy?: string;
   /** Filters that do nothing; without a pattern: the server is configured nowhere. */
@@ -218,8 +238,7 @@ export interface DrainReport {
   v: number;
   drained: number;
   forced: number;
-  errors: Array<{ server: string; entryIndex: number; error: TrunklineError }>;
-  [name: string]: unknown;
+  errors: Array<{ server: string | null; entryIndex: number | null; error: TrunklineError }>;
 }
 
 /** A settings file of a product. */

@@ -20,6 +20,7 @@ export function refuse(given, elsewhere) {
 
 /** What tools are made of: the options of the framework, and those of each call. One that there is not is refused at once. */
 export function toolOptions(given, names, elsewhere) {
+  options.checkObject(given);
   refuse(given, elsewhere);
   const ours = Object.fromEntries(Object.entries(given).filter(([name]) => !Object.hasOwn(elsewhere, name)));
   const { own, rest } = options.split(ours, names, 'call');

@@ -6,7 +6,6 @@
 // own, where a bundler leaves out what it does not find instead of stopping.
 
 const { mkdtempSync, rmSync, writeFileSync } = require('node:fs');
-const { tmpdir } = require('node:os');
 const { dirname, join } = require('node:path');
 
 /** Under this name a single executable carries the addon, as an asset or beside itself. */
@@ -42,7 +41,7 @@ function ofAsset(causes) {
     if (!isSea()) throw new Error('this is no single executable of Node');
     const bytes = Buffer.from(getRawAsset(CARRIED));
     // The folder is this user's alone.
-    folder = mkdtempSync(join(tmpdir(), 'trunkline-'));
+    folder = mkdtempSync(join(require('node:os').tmpdir(), 'trunkline-'));
     const file = join(folder, CARRIED);
     writeFileSync(file, bytes, { mode: 0o600, flag: 'wx' });
     return opened(file);

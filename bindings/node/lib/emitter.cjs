@@ -4,11 +4,14 @@
 const { EventEmitter } = require('node:events');
 
 const { errorOf, nodeCode } = require('./errors.cjs');
-const { Subscription, decodeEvent, eventKinds, kindNumbers } = require('./events.cjs');
+const { Subscription, decodeEvent, eventKinds, kindNumbers, unknownEvent } = require('./events.cjs');
 const { bridge } = require('./native.cjs');
 
 /** Events handed to listeners before other work of the event loop gets its turn. */
 const BATCH = 256;
+
+/** Events that are Node's: those about listeners, and what `events.once` and its like listen to beside what they wait for. */
+const OF_NODE = new Set(['error', 'newListener', 'removeListener']);
 
 /** Methods for the subclasses alone. */
 const finish = Symbol('finish');
@@ -53,6 +56,7 @@ class Emitter extends EventEmitter {
   }
 
   on(name, listener) {
+    checkName(name);
     super.on(name, listener);
     this.#follow(name);
     return this;
@@ -63,12 +67,14 @@ class Emitter extends EventEmitter {
   }
 
   prependListener(name, listener) {
+    checkName(name);
     super.prependListener(name, listener);
     this.#follow(name);
     return this;
   }
 
   removeListener(name, listener) {
+    checkName(name);
     super.removeListener(name, listener);
     this.#lose(name);
     return this;
@@ -79,6 +85,7 @@ class Emitter extends EventEmitter {
   }
 
   removeAllListeners(...names) {
+    names.forEach(checkName);
     super.removeAllListeners(...names);
     this.#lose(...names);
     return this;
@@ -202,6 +209,11 @@ class Emitter extends EventEmitter {
       });
     }
   }
+}
+
+/** Of an event that there is not, nobody would ever hear. Symbols are names that a host makes for itself. */
+function checkName(name) {
+  if (typeof name !== 'symbol' && !eventKinds().has(name) && !OF_NODE.has(name)) throw unknownEvent(name, 'event');
 }
 
 function takeAll(subscription) {

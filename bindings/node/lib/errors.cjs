@@ -1,5 +1,5 @@
 'use strict';
-// The one error class, and how errors of the addon become one.
+// The error classes, and how errors of the addon become ours.
 
 const { isNativeError } = require('node:util').types;
 
@@ -35,6 +35,21 @@ Object.defineProperty(TrunklineError.prototype, 'name', {
   configurable: true,
   writable: true,
 });
+
+/** Thrown by a handler: the server gets this JSON-RPC error in place of an answer. -1 stands for a user who declines. */
+class Refusal extends Error {
+  constructor(code, message) {
+    super(message);
+    if (!isErrorCode(code)) throw invalidArgument('`code` must be an integer of 32 bits', 'code');
+    this.code = code;
+  }
+}
+Object.defineProperty(Refusal.prototype, 'name', { value: 'Refusal', configurable: true, writable: true });
+
+/** Whether JSON-RPC has it as the code of an error. */
+function isErrorCode(code) {
+  return Number.isInteger(code) && code >= -(2 ** 31) && code < 2 ** 31;
+}
 
 /** The error that stands in a document of the library. */
 function fromFields(fields) {
@@ -120,4 +135,4 @@ function decodeArguments(text) {
   }
 }
 
-module.exports = { TrunklineError, errorOf, fromFields, guarded, invalidArgument, nodeCode, textOf };
+module.exports = { Refusal, TrunklineError, errorOf, fromFields, guarded, invalidArgument, isErrorCode, nodeCode, textOf };

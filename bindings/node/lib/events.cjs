@@ -1,9 +1,9 @@
 'use strict';
 // Event streams: the subscription to the addon, and the async iterator over it.
 
-const { fromFields, guarded, invalidArgument } = require('./errors.cjs');
-const { spellDocument, toCamel } = require('./names.cjs');
-const { register, registry, unregister } = require('./native.cjs');
+const { errorOf, fromFields, guarded, invalidArgument } = require('./errors.cjs');
+const { inspected, shown, spellDocument, toCamel } = require('./names.cjs');
+const { bridge, register, registry, unregister } = require('./native.cjs');
 const { split } = require('./options.cjs');
 
 let kindsByName;
@@ -77,9 +77,11 @@ class EventStream {
   #snapshot;
   #events = [];
   #waiting = [];
+  #kinds;
 
-  constructor(native, target) {
+  constructor(native, target, kinds) {
     this.#target = target;
+    this.#kinds = kinds;
     this.#subscription = new Subscription(native, () => this.#serve());
     this.#snapshot = this.#subscription.snapshot;
   }
@@ -106,6 +108,10 @@ class EventStream {
 
   [Symbol.asyncIterator]() {
     return this;
+  }
+
+  [inspected](...how) {
+    return shown(this, () => ({ kinds: this.#kinds, ended: this.#subscription === undefined }), how);
   }
 
   #serve() {
@@ -148,17 +154,23 @@ function openStream(native, target, options) {
   if (typeof kinds === 'string' || typeof kinds[Symbol.iterator] !== 'function') {
     throw invalidArgument('option `kinds` must be a list of kinds of events', 'kinds');
   }
-  const numbers = kindNumbers(kinds);
-  return new EventStream(guarded(() => native.subscribe(numbers)), target);
+  const list = [...kinds];
+  const numbers = kindNumbers(list);
+  return new EventStream(guarded(() => native.subscribe(numbers)), target, list);
 }
 
 /** The numbers of these kinds. */
 function kindNumbers(kinds) {
   return Array.from(kinds, (kind) => {
     const number = eventKinds().get(kind);
-    if (number === undefined) throw invalidArgument(`there is no kind of event \`${kind}\``, 'kinds');
+    if (number === undefined) throw unknownEvent(kind, 'kinds');
     return number;
   });
+}
+
+/** The error of a kind that there is not, which stands in the argument of that name; with the one that was probably meant. */
+function unknownEvent(kind, path) {
+  return errorOf(bridge.unknownEvent(String(kind), path), unknownEvent);
 }
 
 function decodeEvent(event) {
@@ -175,4 +187,4 @@ function tell(listener, event, failed) {
   }
 }
 
-module.exports = { EventStream, Subscription, asyncDispose, decodeEvent, eventKinds, kindNumbers, openStream, tell };
+module.exports = { EventStream, Subscription, asyncDispose, decodeEvent, eventKinds, kindNumbers, openStream, tell, unknownEvent };

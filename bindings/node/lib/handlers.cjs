@@ -1,38 +1,17 @@
 'use strict';
-// Handlers: the host's answers to what servers ask of it.
+// Handlers: the host's answers to what servers ask of it. Loaded for the first pool or session that has some.
 
-const { guarded, invalidArgument, textOf } = require('./errors.cjs');
+const { Refusal, guarded, invalidArgument, isErrorCode, textOf } = require('./errors.cjs');
 const { tell } = require('./events.cjs');
 const { isPlainObject, toCamel } = require('./names.cjs');
-const { bridge, register, unregister } = require('./native.cjs');
-const { encodeJson, split } = require('./options.cjs');
+const { bridge, desks, register, unregister } = require('./native.cjs');
+const { encodeJson } = require('./options.cjs');
 
 const INTERNAL_ERROR = -32603;
 const FAILED = 'the handler failed';
 
 /** The handlers that settings are asked of. */
 const OF_SETTINGS = new Set(['inputs', 'secrets', 'entries']);
-
-/** Thrown by a handler: the server gets this JSON-RPC error in place of an answer. -1 stands for a user who declines. */
-class Refusal extends Error {
-  constructor(code, message) {
-    super(message);
-    if (!isErrorCode(code)) throw invalidArgument('`code` must be an integer of 32 bits', 'code');
-    this.code = code;
-  }
-}
-Object.defineProperty(Refusal.prototype, 'name', { value: 'Refusal', configurable: true, writable: true });
-
-/** Whether JSON-RPC has it as the code of an error. */
-function isErrorCode(code) {
-  return Number.isInteger(code) && code >= -(2 ** 31) && code < 2 ** 31;
-}
-
-/**
- * The desk of each native pool and session, which alone keeps it: handlers may refer to their session, and one that is forgotten
- * has to be collected.
- */
-const desks = new WeakMap();
 
 /** Desks that somebody waits for an answer of. */
 const answering = new Set();
@@ -180,16 +159,9 @@ function fieldsOf(who) {
   return Object.fromEntries(Object.entries(who).map(([name, value]) => [toCamel(name), value]));
 }
 
-/** Makes a pool or session from the options of that scope, with their handlers: `make` gets the other options, and the native desk. */
-function withHandlers(scope, options, make) {
-  const { own, rest } = split(options, ['handlers'], scope);
-  if (own.handlers === undefined) return guarded(() => make(rest));
-  return new Desk(own.handlers).serve((desk) => make(rest, desk));
+/** Makes a pool or session that these handlers serve: `make` gets the native desk. */
+function serve(handlers, make) {
+  return new Desk(handlers).serve(make);
 }
 
-/** The handlers of a native session, which is closed, are called no more, whatever waits for them. */
-function dropHandlers(native) {
-  desks.get(native)?.dropHandlers();
-}
-
-module.exports = { Refusal, dropHandlers, withHandlers };
+module.exports = { serve };

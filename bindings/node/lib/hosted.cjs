@@ -1,35 +1,12 @@
 'use strict';
-// Servers that the host itself provides, whose functions are JavaScript.
+// Servers that the host itself provides, whose functions are JavaScript. Loaded for the first of them.
 
-const { guarded, invalidArgument, textOf } = require('./errors.cjs');
+const { textOf } = require('./errors.cjs');
 const { register, unregister } = require('./native.cjs');
-const { readText } = require('./options.cjs');
+const { HostConnection } = require('./session.cjs');
 
 /** Those of sessions that were closed, until the end of each connection is told. */
 const ending = new Set();
-
-/** The server's end of one connection. */
-class HostConnection {
-  #native;
-  #id;
-
-  constructor(native, id) {
-    this.#native = native;
-    this.#id = id;
-  }
-
-  get id() {
-    return this.#id;
-  }
-
-  send(frame) {
-    guarded(() => this.#native.send(this.#id, readText(frame, 'frame')));
-  }
-
-  close() {
-    guarded(() => this.#native.close(this.#id));
-  }
-}
 
 /**
  * A server, from its native half and the functions of the host. Those may refer to their session, which alone keeps it, as one of
@@ -83,8 +60,4 @@ class Provided {
   }
 }
 
-function checkFunction(value, name) {
-  if (typeof value !== 'function') throw invalidArgument(`\`${name}\` must be a function`, name);
-}
-
-module.exports = { HostConnection, Provided, checkFunction };
+module.exports = { Provided };

@@ -4,6 +4,7 @@
 const { callTool, send } = require('./call.cjs');
 const { guarded } = require('./errors.cjs');
 const { asyncDispose } = require('./events.cjs');
+const { inspected, shown } = require('./names.cjs');
 const { encodeArguments, encodeJson, readText, split } = require('./options.cjs');
 const { CompletionResult, PromptResult, ResourceResult, Result, decodeIntroduction, decodeList } = require('./results.cjs');
 const { settle } = require('./settle.cjs');
@@ -92,6 +93,11 @@ class Lease {
 
   release() {
     this.#native.release();
+  }
+
+  [inspected](...how) {
+    const { server, entryIndex, generation, state } = this;
+    return shown(this, () => ({ server, entryIndex, generation, state }), how);
   }
 }
 Object.defineProperty(Lease.prototype, asyncDispose, {

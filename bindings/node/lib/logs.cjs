@@ -2,6 +2,7 @@
 // What the library logs, for a function of the host.
 
 const { guarded, invalidArgument } = require('./errors.cjs');
+const { inspected, shown } = require('./names.cjs');
 const { bridge, register, unregister } = require('./native.cjs');
 const { split } = require('./options.cjs');
 
@@ -15,8 +16,10 @@ class Logs {
   #native;
   #number;
   #listener;
+  #level;
 
   constructor(listener, level) {
+    this.#level = level;
     this.#native = guarded(() => bridge.startLogs(level));
     this.#number = this.#native.number();
     this.#listener = listener;
@@ -36,6 +39,10 @@ class Logs {
     if (!open.delete(this)) return;
     this.#native.close();
     this.onReadable();
+  }
+
+  [inspected](...how) {
+    return shown(this, () => ({ level: this.#level, closed: !open.has(this) }), how);
   }
 
   #letGo() {

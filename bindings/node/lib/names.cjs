@@ -1,5 +1,5 @@
 'use strict';
-// Spelling: the registry's snake_case in JavaScript's camelCase, and back.
+// How things are called and shown here: the registry's snake_case in JavaScript's camelCase, and back; and what `util.inspect` shows.
 //
 // Names of our own are translated; those in texts by the core. Names of others never are: those of servers (the members of `servers` and
 // `reconnected`), and whatever a server or the host wrote (`data`, `definition`, `difference`, `meta`, and the arguments in `renamed`).
@@ -59,8 +59,18 @@ function spellText(text) {
   return text.includes('_') ? require('./native.cjs').bridge.spellText(text) : text;
 }
 
+/** The method that `util.inspect` calls. It gets the arguments of `shown`. */
+const inspected = Symbol.for('nodejs.util.inspect.custom');
+
+/** The name of its class, and these members; as Node does it, the name alone where the object stands too deep. */
+function shown(object, members, [depth, options, inspect]) {
+  const { name } = object.constructor;
+  if (depth < 0) return `[${name}]`;
+  return `${name} ${inspect(members(), { ...options, depth })}`;
+}
+
 function isPlainObject(value) {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-module.exports = { isPlainObject, put, spellDocument, spellText, toCamel, toSnake };
+module.exports = { inspected, isPlainObject, put, shown, spellDocument, spellText, toCamel, toSnake };

@@ -9,12 +9,16 @@ const subscriptions = new Map();
 /** Who is told the progress of an operation, by its number: a function of the text of its events. */
 const audiences = new Map();
 
+/** What `async_hooks` shows of the environment. Tools that look for what keeps a process alive ask it. */
+const resource = { hasRef: () => bridge.isHeld() };
+
 const bridge = new addon.Bridge(
   (number) => subscriptions.get(number)?.deref()?.onReadable(),
   (number, events) => audiences.get(number)?.(events),
   // Bun exports the functions of libuv, and ends the process when one is called. Deno has no scope for handles where an environment
   // ends, and crashes there when the addon gives an asynchronous context back.
   process.versions.bun === undefined && process.versions.deno === undefined,
+  resource,
 );
 
 /** The registry. A process that begins needs little of it: each part is read when it is first asked for. */
@@ -27,6 +31,12 @@ for (const part of ['errors', 'events', 'envelope', 'options', 'telemetry']) {
   };
   Object.defineProperty(registry, part, { configurable: true, enumerable: true, get });
 }
+
+/**
+ * The desk of each native pool and session, which alone keeps it: handlers may refer to their session, and one that is forgotten
+ * has to be collected.
+ */
+const desks = new WeakMap();
 
 const forgotten = new FinalizationRegistry((number) => subscriptions.delete(number));
 
@@ -66,4 +76,4 @@ function openPool(options, desk) {
   return pool;
 }
 
-module.exports = { audiences, bridge, openPool, register, registry, unregister };
+module.exports = { audiences, bridge, desks, openPool, register, registry, unregister };

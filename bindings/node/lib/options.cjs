@@ -74,7 +74,10 @@ function encodeOptionalJson(value, path) {
 
 /** The arguments of a call as JSON text; none is an empty object. */
 function encodeArguments(args) {
-  return args === undefined || args === null ? '' : encodeJson(args, 'arguments');
+  if (args === undefined || args === null) return '';
+  const text = encodeJson(args, 'arguments');
+  if (text === '{}' && isOther(args)) refuse(args, 'arguments', 'an object');
+  return text;
 }
 
 /**
@@ -134,8 +137,20 @@ function checkDuration(value, name) {
 }
 
 function checkObject(options) {
-  if (isPlainObject(options)) return;
-  throw invalidArgument(`the options must be an object, not ${describe(options)}`, 'options');
+  if (isPlainObject(options) && !isOther(options)) return;
+  const error = invalidArgument(`the options must be an object, not ${describe(options)}`, 'options');
+  if (kindOf(options) === 'AbortSignal') error.hint = 'a signal stands in the options: `{ signal }`';
+  throw error;
+}
+
+/** What an object is: `Object`, or `AbortSignal`, `Map`, …, of whichever realm. */
+function kindOf(object) {
+  return Object.prototype.toString.call(object).slice(8, -1);
+}
+
+/** Whether it is an object of the platform that says nothing by members of its own, so that nothing of it would be read. */
+function isOther(object) {
+  return kindOf(object) !== 'Object' && Object.keys(object).length === 0;
 }
 
 function spell(rows, options, path) {
@@ -173,15 +188,21 @@ function unknownOption(option, known) {
 
 function describe(value) {
   if (value === null || value === undefined) return String(value);
-  return Array.isArray(value) ? 'an array' : `a ${typeof value}`;
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value !== 'object') return `a ${typeof value}`;
+  const kind = kindOf(value);
+  if (kind === 'Object') return 'an object';
+  return `${/^[AEIOU]/.test(kind) ? 'an' : 'a'} ${kind}`;
 }
 
 module.exports = {
   checkDuration,
+  checkObject,
   encodeArguments,
   encodeJson,
   encodeOptionalJson,
   encodeOptions,
+  isOther,
   readFlag,
   readOptionalText,
   readText,

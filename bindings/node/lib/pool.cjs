@@ -6,16 +6,22 @@ const { fileURLToPath } = require('node:url');
 const { Emitter, finish } = require('./emitter.cjs');
 const { guarded, invalidArgument } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
-const { withHandlers } = require('./handlers.cjs');
 const { Lease } = require('./lease.cjs');
+const { inspected, shown } = require('./names.cjs');
 const { bridge, openPool } = require('./native.cjs');
 const { encodeJson, encodeOptions, readFlag, readText, readTimes, split } = require('./options.cjs');
 const { report } = require('./results.cjs');
 const { Session } = require('./session.cjs');
 const { settle } = require('./settle.cjs');
 
+/** The longest interval of a timer. */
+const LONGEST_MS = 2 ** 31 - 1;
+
 class Pool extends Emitter {
   #native;
+  #isClosed = false;
+  /** The timer that keeps the process alive, and the pool with it. */
+  #hold;
 
   constructor(options) {
     const native = withHandlers('pool', options, (rest, desk) => openPool(encodeOptions('pool', rest), desk));
@@ -172,10 +178,32 @@ class Pool extends Emitter {
     return openStream(this.#native, this, options);
   }
 
+  ref() {
+    if (!this.#isClosed) this.#hold ??= setInterval(() => {}, LONGEST_MS, this);
+    return this;
+  }
+
+  unref() {
+    if (this.#hold !== undefined) clearInterval(this.#hold);
+    this.#hold = undefined;
+    return this;
+  }
+
   async close(options) {
     const json = encodeOptions('drain', options);
     await settle(undefined, () => this.#native.close(json));
+    this.#isClosed = true;
+    this.unref();
     this[finish]();
+  }
+
+  [inspected](...how) {
+    const members = () => {
+      const { closing, servers, sessions } = JSON.parse(this.#native.status('{}'));
+      const states = Object.entries(servers ?? {}).map(([name, { state }]) => [name, state]);
+      return { servers: Object.fromEntries(states), sessions, closing };
+    };
+    return shown(this, members, how);
   }
 }
 Object.defineProperty(Pool.prototype, asyncDispose, {
@@ -183,6 +211,18 @@ Object.defineProperty(Pool.prototype, asyncDispose, {
     return this.close();
   },
 });
+
+/** Makes a pool or session from the options of that scope, with their handlers: `make` gets the other options, and the native desk. */
+function withHandlers(scope, options, make) {
+  const { own, rest } = split(options, ['handlers'], scope);
+  if (own.handlers === undefined) return guarded(() => make(rest));
+  return require('./handlers.cjs').serve(own.handlers, (desk) => make(rest, desk));
+}
+
+/** The settings files that there are. */
+function detect(workspace = '') {
+  return JSON.parse(guarded(() => bridge.detect(workspace)));
+}
 
 /** Without one it is about every entry. The addon would make an index of any number: one that is none stands for the last, as far as no entry gets. */
 function readIndex(index) {
@@ -219,4 +259,4 @@ function readSwitch(to, name) {
   return to === 'on';
 }
 
-module.exports = { Pool };
+module.exports = { Pool, detect };

@@ -1,10 +1,8 @@
 'use strict';
-// Results of servers: the text exactly as received, decoded when somebody looks.
-
-const { inspect } = require('node:util');
+// What servers answer and list. A result keeps its text exactly as received, and is decoded when somebody looks.
 
 const { fromFields } = require('./errors.cjs');
-const { spellDocument, toCamel } = require('./names.cjs');
+const { inspected, shown, spellDocument, toCamel } = require('./names.cjs');
 
 /** A pair of surrogates, half a pair, or any other escape. */
 const ESCAPES = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|\\u[dD][89a-fA-F][\da-fA-F]{2}|\\[^]/g;
@@ -80,8 +78,8 @@ class Result {
     return this.value;
   }
 
-  [inspect.custom](depth, options) {
-    return `${this.constructor.name} ${inspect(this.value, options)}`;
+  [inspected](...how) {
+    return shown(this, () => this.value, how);
   }
 }
 
@@ -118,28 +116,45 @@ class PromptResult extends kind({
 /** Completions: `{values, total?, hasMore?}`. */
 class CompletionResult extends kind({ completion: (value) => value.completion }) {}
 
-/** A list of a view, decoded: `[{name, server, ownName, definition}]`. */
+/**
+ * The lists of one session, decoded when they are other ones. Everybody who asks for one gets the same items, which are frozen for that.
+ */
+class Lists {
+  /** By name the list that was given last: `{revision, items}`. */
+  #given = new Map();
+
+  /** The list that the library's text has; without a text it is the one that was given last. */
+  listed(name, text) {
+    return this.#give(name, text, spelled);
+  }
+
+  /** The same in the shape of a model API, whose members are nobody's to spell. */
+  shaped(shape, text) {
+    return this.#give(shape, text, (items) => items);
+  }
+
+  /** Nobody asks any more. */
+  clear() {
+    this.#given.clear();
+  }
+
+  #give(name, text, spell) {
+    if (text !== null) {
+      const { revision, items } = JSON.parse(text);
+      this.#given.set(name, { revision, items: frozen(spell(items)) });
+    }
+    const { revision, items } = this.#given.get(name);
+    // The number is no element, and is not enumerated with them.
+    return Object.defineProperty([...items], 'revision', { value: revision });
+  }
+}
+
+/** A list of a lease, decoded. */
 function decodeList(text) {
-  return spelled(JSON.parse(text));
+  return [...frozen(spelled(JSON.parse(text)))];
 }
 
-/** A list of a session, with its number. */
-function decodeNumbered(text) {
-  const { revision, items } = JSON.parse(text);
-  return withRevision(spelled(items), revision);
-}
-
-/** A list in the shape of a model API, which is nobody's to spell, with its number. */
-function decodeShaped(text) {
-  const { revision, items } = JSON.parse(text);
-  return withRevision(items, revision);
-}
-
-/** The number is no element, and is not enumerated with them. */
-function withRevision(list, revision) {
-  return Object.defineProperty(list, 'revision', { value: revision });
-}
-
+/** `[{name, server, ownName, definition, …}]`. */
 function spelled(rows) {
   return rows.map(({ name, server, own_name: ownName, trust, always_load: alwaysLoad, deferred, definition }) => ({
     name,
@@ -150,6 +165,20 @@ function spelled(rows) {
     deferred,
     definition,
   }));
+}
+
+/** Freezes it, and all that is in it. A server may nest its definitions deeper than functions can call each other. */
+function frozen(root) {
+  const open = [root];
+  while (open.length > 0) {
+    const value = open.pop();
+    for (const name in value) {
+      // What is no object counts as frozen.
+      if (!Object.isFrozen(value[name])) open.push(value[name]);
+    }
+    Object.freeze(value);
+  }
+  return root;
 }
 
 /** What a server said of itself; null before it was connected to. Our own names alone are spelled: the rest is the protocol's. */
@@ -167,12 +196,11 @@ function report(text) {
 module.exports = {
   CallResult,
   CompletionResult,
+  Lists,
   PromptResult,
   ResourceResult,
   Result,
   decodeIntroduction,
   decodeList,
-  decodeNumbered,
-  decodeShaped,
   report,
 };

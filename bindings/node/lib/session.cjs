@@ -3,13 +3,13 @@
 
 const { callTool, send } = require('./call.cjs');
 const { Emitter, detach } = require('./emitter.cjs');
-const { guarded } = require('./errors.cjs');
+const { guarded, invalidArgument } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
-const { dropHandlers } = require('./handlers.cjs');
-const { Provided, checkFunction } = require('./hosted.cjs');
 const { Lease } = require('./lease.cjs');
+const { inspected, shown } = require('./names.cjs');
+const { desks } = require('./native.cjs');
 const { checkDuration, encodeArguments, encodeJson, encodeOptionalJson, encodeOptions, readOptionalText, readText, readTimes, split } = require('./options.cjs');
-const { CompletionResult, PromptResult, ResourceResult, Result, decodeIntroduction, decodeNumbered, decodeShaped, report } = require('./results.cjs');
+const { CompletionResult, Lists, PromptResult, ResourceResult, Result, decodeIntroduction, report } = require('./results.cjs');
 const { settle } = require('./settle.cjs');
 
 class Session extends Emitter {
@@ -18,6 +18,7 @@ class Session extends Emitter {
   /** Kept for its handlers, which answer for the session too. */
   #pool;
   #provided = new Set();
+  #lists = new Lists();
 
   constructor(native, id, pool) {
     super(native);
@@ -59,19 +60,19 @@ class Session extends Emitter {
   }
 
   tools() {
-    return decodeNumbered(guarded(() => this.#native.tools()));
+    return this.#lists.listed('tools', guarded(() => this.#native.tools()));
   }
 
   prompts() {
-    return decodeNumbered(guarded(() => this.#native.prompts()));
+    return this.#lists.listed('prompts', guarded(() => this.#native.prompts()));
   }
 
   resources() {
-    return decodeNumbered(guarded(() => this.#native.resources()));
+    return this.#lists.listed('resources', guarded(() => this.#native.resources()));
   }
 
   resourceTemplates() {
-    return decodeNumbered(guarded(() => this.#native.resourceTemplates()));
+    return this.#lists.listed('resource_templates', guarded(() => this.#native.resourceTemplates()));
   }
 
   configure(options) {
@@ -120,13 +121,14 @@ class Session extends Emitter {
   }
 
   toolsFor(shape) {
-    return decodeShaped(guarded(() => this.#native.toolsFor(readText(shape, 'shape'))));
+    return this.#lists.shaped(shape, guarded(() => this.#native.toolsFor(readText(shape, 'shape'))));
   }
 
   provide(server, receive, closed) {
     checkFunction(receive, 'receive');
     if (closed !== undefined) checkFunction(closed, 'closed');
     const native = guarded(() => this.#native.provide(readText(server, 'server')));
+    const { Provided } = require('./hosted.cjs');
     new Provided(native, receive, closed, this.#provided);
   }
 
@@ -138,9 +140,22 @@ class Session extends Emitter {
     const { own } = split(options, ['keepForMs']);
     checkDuration(own.keepForMs, 'keepForMs');
     this[detach]();
-    dropHandlers(this.#native);
+    // Its handlers are called no more, whatever waits for them.
+    desks.get(this.#native)?.dropHandlers();
     for (const provided of this.#provided) provided.outlive();
+    this.#lists.clear();
     guarded(() => this.#native.close(own.keepForMs));
+  }
+
+  [inspected](...how) {
+    const members = () => {
+      try {
+        return { id: this.#id, tools: this.tools().length };
+      } catch {
+        return { id: this.#id, closed: true };
+      }
+    };
+    return shown(this, members, how);
   }
 }
 Object.defineProperty(Session.prototype, asyncDispose, {
@@ -149,4 +164,35 @@ Object.defineProperty(Session.prototype, asyncDispose, {
   },
 });
 
-module.exports = { Session };
+/** The server's end of one connection. */
+class HostConnection {
+  #native;
+  #id;
+
+  constructor(native, id) {
+    this.#native = native;
+    this.#id = id;
+  }
+
+  get id() {
+    return this.#id;
+  }
+
+  send(frame) {
+    guarded(() => this.#native.send(this.#id, readText(frame, 'frame')));
+  }
+
+  close() {
+    guarded(() => this.#native.close(this.#id));
+  }
+
+  [inspected](...how) {
+    return shown(this, () => ({ id: this.#id }), how);
+  }
+}
+
+function checkFunction(value, name) {
+  if (typeof value !== 'function') throw invalidArgument(`\`${name}\` must be a function`, name);
+}
+
+module.exports = { HostConnection, Session };

@@ -185,12 +185,12 @@ describe('listeners', () => {
     assert.ok(target.asked.length <= rounds / 2, `${target.asked.length}`);
   });
 
-  it('that go where others stay, or from names of the host’s own, cost no turn', async () => {
+  it('that go where others stay, or from symbols of the host’s own, cost no turn', async () => {
     const target = overlapping();
     const emitter = new Emitter(target);
-    const ignore = () => {};
-    emitter.on('log', () => {}).on('log', ignore).on('mine', ignore);
-    emitter.off('log', ignore).off('mine', ignore).removeAllListeners('mine');
+    const [ignore, mine] = [() => {}, Symbol('mine')];
+    emitter.on('log', () => {}).on('log', ignore).on(mine, ignore);
+    emitter.off('log', ignore).off(mine, ignore).removeAllListeners(mine);
     await turn();
     assert.equal(target.taken(), 0);
     emitter.removeAllListeners();
@@ -213,11 +213,12 @@ describe('listeners', () => {
     lease.release();
   });
 
-  it('other names are the host’s own', (t) => {
+  it('of symbols are the host’s own', (t) => {
     const { pool } = openPool(t);
+    const mine = Symbol('mine');
     let heard;
-    pool.once('mine', (value) => (heard = value));
-    pool.emit('mine', 5);
+    pool.once(mine, (value) => (heard = value));
+    pool.emit(mine, 5);
     assert.equal(heard, 5);
   });
 });
@@ -277,7 +278,32 @@ describe('streams', () => {
     await stream.return();
   });
 
-  it('of unknown kinds are refused', (t) => {
+  it('of unknown kinds are refused, by listeners too', async (t) => {
+    const { pool, session } = await openLease(t);
+    const refused = (path, nearest) => (error) => {
+      assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT');
+      assert.match(error.message, /^there is no kind of event `\w+`$/);
+      assert.deepEqual(error.detail, nearest === undefined ? { path } : { path, nearest });
+      if (nearest !== undefined) assert.equal(error.hint, `did you mean \`${nearest}\`?`);
+      return true;
+    };
+    const listener = () => {};
+    for (const emitter of [pool, session]) {
+      for (const method of ['on', 'once', 'off', 'addListener', 'removeListener', 'prependListener', 'prependOnceListener', 'removeAllListeners']) {
+        assert.throws(() => emitter[method]('tool_changed', listener), refused('event', 'tools_changed'), method);
+        assert.throws(() => emitter[method]('nothing', listener), refused('event'), method);
+      }
+      assert.throws(() => emitter.events({ kinds: ['tool_changed'] }), refused('kinds', 'tools_changed'));
+      // Names of Node's own, and of the host's own.
+      for (const name of ['error', 'newListener', 'removeListener', Symbol('mine')]) emitter.on(name, listener).off(name, listener);
+      assert.deepEqual(emitter.eventNames(), []);
+    }
+    const told = once(pool, 'status_changed');
+    await pool.restart('s');
+    assert.equal((await within(told, 'an event'))[0].server, 's');
+  });
+
+  it('of unknown kinds are refused by streams', (t) => {
     const { pool } = openPool(t);
     assert.throws(() => pool.events({ kinds: ['tool_changed'] }), { code: 'TRUNKLINE_INVALID_ARGUMENT' });
   });

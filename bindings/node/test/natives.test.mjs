@@ -30,7 +30,7 @@ const isOfTests = (name) => name.startsWith('_');
 
 const methodsOf = (native) => Object.getOwnPropertyNames(native.prototype).filter(isMethod).sort();
 
-const declarations = ['index.d.ts', 'events.d.ts', 'options.d.ts', 'reports.d.ts'];
+const declarations = ['index.d.ts', 'events.d.ts', 'options.d.ts', 'reports.d.ts', 'shapes.d.ts', 'status.d.ts'];
 
 /** The body of a declaration of the package. */
 function declaration(head) {

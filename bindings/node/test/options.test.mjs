@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { runInNewContext } from 'node:vm';
 
 import { Pool, startLogs } from '../index.mjs';
 import { openLease } from '../testing/support.mjs';
@@ -93,6 +94,46 @@ describe('an option that does not exist', () => {
   it('counts as absent where its value is undefined', async (t) => {
     const { session } = await openLease(t);
     await session.ready({ timeout: undefined });
+  });
+});
+
+describe('an object that is none of options', () => {
+  const others = [AbortSignal.timeout(60_000), new AbortController(), new Map([['timeoutMs', 5]]), new Date(), /x/, new URL('http://localhost/')];
+
+  it('is refused in their place, by every method that waits', async (t) => {
+    const objects = await openLease(t);
+    for (const [name, methods] of Object.entries(WAITING)) {
+      for (const [method, given] of Object.entries(methods)) {
+        const error = await failure(() => objects[name][method](...given, AbortSignal.timeout(60_000)));
+        assert.equal(error.code, 'TRUNKLINE_INVALID_ARGUMENT', `${name}.${method}`);
+        assert.equal(error.detail.path, 'options', `${name}.${method}`);
+        assert.equal(error.message, 'the options must be an object, not an AbortSignal');
+        assert.match(error.hint, /`\{ signal \}`/);
+      }
+    }
+  });
+
+  it('is refused whatever it is', async (t) => {
+    const { pool, session, lease } = await openLease(t);
+    for (const other of others) {
+      const starts = [() => new Pool(other), () => pool.session('b', other), () => pool.status(other), () => pool.events(other)];
+      for (const start of [...starts, () => session.configure(other), () => session.ready(other)]) {
+        const error = await failure(start);
+        assert.deepEqual([error.code, error.detail.path], ['TRUNKLINE_INVALID_ARGUMENT', 'options'], String(start));
+      }
+    }
+    for (const other of others.slice(0, 3)) {
+      const error = await failure(() => lease.callTool('echo', other));
+      assert.deepEqual([error.code, error.detail.path, error.outcome], ['TRUNKLINE_INVALID_ARGUMENT', 'arguments', 'not_sent']);
+    }
+  });
+
+  it('is understood where it has members: of a class, of a module, of another realm', async (t) => {
+    const { session } = await openLease(t);
+    class Times {
+      timeoutMs = 60_000;
+    }
+    for (const options of [new Times(), runInNewContext('({ timeoutMs: 60000 })'), Object.create(null), runInNewContext('({})')]) await session.ready(options);
   });
 });
 

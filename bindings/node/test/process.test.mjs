@@ -55,6 +55,25 @@ describe('the end of a process', () => {
     assert.equal(outcome.out, 'end\n');
   });
 
+  it('a pool holds it from ref to unref, or to its close', async () => {
+    for (const ending of ['unref', 'close']) {
+      for (const times of ['1', '2']) {
+        const outcome = await run('kept-alive', { args: [ending, times] });
+        endedWell(outcome);
+        assert.equal(outcome.out, 'held\nend\n', `${ending} ${times}`);
+      }
+    }
+    const outcome = await run('kept-alive', { args: ['unref', '0'] });
+    endedWell(outcome);
+    assert.equal(outcome.out, 'end\n');
+  });
+
+  it('says of itself whether it holds the event loop', async () => {
+    const outcome = await run('resources');
+    endedWell(outcome);
+    assert.equal(outcome.out, 'idle: false\ncalling: true\nidle: false\n');
+  });
+
   it('a pending call holds the event loop until it is settled', async () => {
     const outcome = await run('pending');
     endedWell(outcome);

@@ -21,7 +21,7 @@ export async function host(signal: AbortSignal): Promise<void> {
     reconnect: { delaysMs: { local: [1, 2] }, breaker: { losses: 3 } },
   });
   const report = await pool.reconcile({ files: { command: 'files', args: ['--all'] } });
-  same<string | undefined, NonNullable<(typeof report.servers)[string]>['action'] | undefined>(true);
+  same<names.ServerAction | undefined, NonNullable<(typeof report.servers)[string]>['action'] | undefined>(true);
   await pool.reconcile({ mcpServers: { files: { command: 'files' } } }, { signal });
 
   await using session: Session = pool.session('chat', { servers: ['files'], exclude: { files: ['rm'] } });
@@ -77,6 +77,31 @@ export async function listen(pool: Pool): Promise<void> {
   for await (const event of pool.events()) tell(event);
 }
 
+/** What the environment may lack, and what JSON has as null, counts as absent. */
+export function absent(given: { signal?: AbortSignal; folder?: string }): void {
+  const pool = new Pool({ workspace: given.folder, budget: null, reconnect: { delaysMs: { local: undefined } }, handlers: undefined });
+  const session = pool.session('chat', { servers: undefined, keepForMs: null });
+  void session.callTool('x', {}, { signal: given.signal, timeoutMs: undefined });
+  void session.ready({ signal: given.signal });
+  pool.events({ kinds: undefined });
+  same<Pool, ReturnType<typeof pool.ref>>(true);
+  same<Pool, ReturnType<typeof pool.unref>>(true);
+}
+
+/** Nothing of the status, or of a tool in a shape, is `unknown`. */
+export async function known(pool: Pool, session: Session): Promise<void> {
+  const { files } = pool.status().servers;
+  same<number | null | undefined, NonNullable<typeof files>['entries'][number]['pid'] | undefined>(true);
+  same<string | undefined, NonNullable<NonNullable<typeof files>['lastError']>['hint']>(true);
+  const [chat] = session.toolsFor('openai');
+  same<string | undefined, NonNullable<typeof chat>['function']['name'] | undefined>(true);
+  const [message] = session.toolsFor('anthropic');
+  same<'object', NonNullable<typeof message>['input_schema']['type']>(true);
+  for (const { restarted, reason } of (await pool.restart('files')).entries) console.log(restarted, reason === 'in_flight');
+  const shape: names.ToolFormat = Math.random() > 2 ? 'mcp' : 'gemini';
+  same<number, ReturnType<typeof session.toolsFor<typeof shape>>['revision']>(true);
+}
+
 function tell(event: TrunklineEvent): string {
   switch (event.type) {
     case 'reconnected':
@@ -115,6 +140,20 @@ export function refused(pool: Pool, session: Session): void {
   session.callTool('x', 'y');
   // @ts-expect-error: there is no such kind of event.
   pool.events({ kinds: ['tool_changed'] });
+  // @ts-expect-error: nor for listeners.
+  pool.on('tool_changed', () => {});
+  // @ts-expect-error: the status has no such member.
+  void pool.status().sevrers;
+  // @ts-expect-error: a tool of Anthropic's has no function.
+  void session.toolsFor('anthropic')[0]?.function;
+  // @ts-expect-error: there is no such shape.
+  session.toolsFor('opnai');
+  // @ts-expect-error: everybody who asks for the list has this item.
+  session.tools()[0]!.name = 'mine';
+  // @ts-expect-error: a server has no such member.
+  void pool.reconcile({ x: { cmd: 'x' } });
+  // @ts-expect-error: a signal stands in the options.
+  void session.callTool('x', {}, AbortSignal.timeout(1));
   // @ts-expect-error: roots are an array.
   pool.setRoots('src');
   const gated = pool.setGates({ allowed: ['git*'], excluded: [] });

@@ -15,7 +15,7 @@ const repository = fileURLToPath(new URL('../../..', import.meta.url));
 const [modules, write] = process.argv.slice(2);
 const ts = createRequire(join(resolve(modules), 'x.js'))('typescript');
 
-const FILES = ['index.d.ts', 'options.d.ts', 'events.d.ts', 'reports.d.ts', 'otel.d.mts', 'adapters/ai.d.mts', 'adapters/langchain.d.mts', 'adapters/sdk.d.mts'];
+const FILES = ['index.d.ts', 'options.d.ts', 'events.d.ts', 'reports.d.ts', 'shapes.d.ts', 'status.d.ts', 'otel.d.mts', 'adapters/ai.d.mts', 'adapters/langchain.d.mts', 'adapters/sdk.d.mts'];
 
 const HEAD = `<!-- Written from the declarations of the Node package; do not edit. -->
 

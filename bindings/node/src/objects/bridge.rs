@@ -3,11 +3,13 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use napi::bindgen_prelude::{Env, FnArgs, Function};
+use napi::bindgen_prelude::{Env, FnArgs, Function, JsValue, Object};
 use napi_derive::napi;
 use trunkline::interface::Dialect;
 use trunkline::settings::files_to_json;
-use trunkline::{Pool, PoolOptions, interface, panics, unknown_option};
+use trunkline::{
+    Error, ErrorCode, EventKind, Pool, PoolOptions, interface, panics, unknown_option,
+};
 
 use crate::objects::handler_queue::NativeDesk;
 use crate::objects::logs::NativeLogs;
@@ -26,13 +28,15 @@ pub struct Bridge {
 impl Bridge {
     /// `on_readable` is called with the number of a subscription that has events, or ended;
     /// `on_progress` with the number of an operation that made progress, and its events.
-    /// `has_libuv` says whether the event loop is libuv's.
+    /// `has_libuv` says whether the event loop is libuv's. `resource` is what hooks of
+    /// asynchronous resources see of the environment.
     #[napi(constructor, catch_unwind)]
     pub fn new(
         env: Env,
         on_readable: Function<f64, ()>,
         on_progress: Function<FnArgs<(f64, String)>, ()>,
         has_libuv: bool,
+        resource: Object,
     ) -> Result<Self> {
         failure::note_panics();
         let listeners = || {
@@ -40,7 +44,7 @@ impl Bridge {
             Ok(Listeners { on_readable: on_readable.create_ref()?, on_progress })
         };
         let environment = listeners()
-            .and_then(|listeners| Environment::open(env.raw(), listeners, has_libuv))
+            .and_then(|listeners| Environment::open(env.raw(), listeners, has_libuv, resource.raw()))
             .map_err(failure::of_node)?;
         Ok(Bridge { environment })
     }
@@ -79,6 +83,12 @@ impl Bridge {
         self.environment.cancel(number as u64);
     }
 
+    /// Whether promises keep the event loop alive.
+    #[napi(catch_unwind)]
+    pub fn is_held(&self) -> bool {
+        self.environment.is_held()
+    }
+
     /// Has the event loop take another turn, if something else keeps it alive.
     #[napi(catch_unwind)]
     pub fn wake(&self) {
@@ -98,6 +108,17 @@ impl Bridge {
     pub fn unknown_option(&self, option: String, known: Vec<String>) -> String {
         let error = unknown_option(&option);
         error.with_nearest(&option, known.iter().map(String::as_str)).to_json().to_string()
+    }
+
+    /// The error of a kind of event that there is not, as JSON text, with the nearest of those that
+    /// there are. `path` is the argument that it stands in.
+    #[napi(catch_unwind)]
+    pub fn unknown_event(&self, name: String, path: String) -> String {
+        let message = format!("there is no kind of event `{name}`");
+        let error = Error::new(ErrorCode::InvalidArgument, message)
+            .with_detail("path", path)
+            .with_nearest(&name, EventKind::ALL.iter().map(|kind| kind.name()));
+        failure::text(&error)
     }
 
     /// An error that stands in a document of the library, as JavaScript spells it.

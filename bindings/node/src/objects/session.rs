@@ -6,6 +6,7 @@ use std::sync::Arc;
 use napi_derive::napi;
 use trunkline::{CallOptions, Lease, Operation, Pool, Session, ToolFormat};
 
+use crate::objects::given_lists::GivenLists;
 use crate::objects::host_servers::NativeProvided;
 use crate::objects::lease::Held;
 use crate::objects::subscription::NativeSubscription;
@@ -21,12 +22,18 @@ pub struct NativeSession {
     environment: Rc<Environment>,
     pool: Arc<Pool>,
     session: Session,
+    given: GivenLists,
 }
 
 impl NativeSession {
     /// Wraps a session.
     pub fn new(environment: Rc<Environment>, pool: Arc<Pool>, session: Session) -> NativeSession {
-        NativeSession { environment, pool, session }
+        NativeSession { environment, pool, session, given: GivenLists::default() }
+    }
+
+    /// The lists that JavaScript has of it.
+    pub(crate) fn given(&self) -> &GivenLists {
+        &self.given
     }
 
     /// The session.
@@ -88,13 +95,12 @@ impl NativeSession {
     }
 
     /// The tools of its view in the shape of a model API, and the number of that list, as JSON
-    /// text.
+    /// text; nothing where JavaScript has them.
     #[napi(catch_unwind)]
-    pub fn tools_for(&self, shape: String) -> Result<JsonText> {
-        let tools = ToolFormat::from_word(&shape).and_then(|shape| self.session.tools_for(shape));
-        let tools = tools.map_err(thrown)?;
-        let (revision, items) = (tools.revision(), tools.json());
-        Ok(JsonText(format!(r#"{{"revision":{revision},"items":{items}}}"#)))
+    pub fn tools_for(&self, shape: String) -> Result<Option<JsonText>> {
+        let shape = ToolFormat::from_word(&shape).map_err(thrown)?;
+        let tools = self.session.tools_for(shape).map_err(thrown)?;
+        Ok(self.given.shaped(shape.as_str(), &tools))
     }
 
     /// Provides a server of the host's own to it.

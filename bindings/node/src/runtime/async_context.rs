@@ -19,14 +19,14 @@ pub struct AsyncContext {
 pub struct CallbackScope(sys::napi_env, sys::napi_callback_scope);
 
 impl AsyncContext {
-    /// Of an environment that runs on this thread.
+    /// Of an environment that runs on this thread; hooks see it as `resource`.
     ///
     /// # Errors
     /// When Node cannot make it.
-    pub fn new(env: sys::napi_env) -> Result<AsyncContext> {
+    pub fn new(env: sys::napi_env, resource: sys::napi_value) -> Result<AsyncContext> {
         let (name, mut context) = (text::to_js(env, "trunkline")?, null_mut());
         // SAFETY: `env` is current on this thread, and the result is written before it is read.
-        check_status!(unsafe { sys::napi_async_init(env, null_mut(), name, &mut context) })?;
+        check_status!(unsafe { sys::napi_async_init(env, resource, name, &mut context) })?;
         Ok(AsyncContext { env, made: Cell::new(context) })
     }
 

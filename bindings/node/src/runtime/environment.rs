@@ -75,11 +75,12 @@ impl ToNapiValue for Promise {
 
 impl Environment {
     /// The state of the environment that runs on this thread. It lives until that ends. `can_poll`
-    /// says whether its event loop is that of Node.
+    /// says whether its event loop is that of Node; `resource` is what hooks see of it.
     pub fn open(
         env: sys::napi_env,
         listeners: Listeners,
         can_poll: bool,
+        resource: sys::napi_value,
     ) -> Result<Rc<Environment>> {
         static KEYS: AtomicU64 = AtomicU64::new(1);
         let waker = Arc::new(Waker::new());
@@ -93,11 +94,12 @@ impl Environment {
             listeners: RefCell::new(Some(listeners)),
             joined: RefCell::default(),
             polls: OnceCell::new(),
-            context: if can_poll { Some(AsyncContext::new(env)?) } else { None },
+            context: if can_poll { Some(AsyncContext::new(env, resource)?) } else { None },
             is_ended: Cell::new(false),
         });
         let context = Rc::into_raw(environment.clone()) as *mut c_void;
-        environment.waker.open(env, Callbacks { on_wake, on_end: on_waker_end, context })?;
+        let callbacks = Callbacks { on_wake, on_end: on_waker_end, context };
+        environment.waker.open(env, resource, callbacks)?;
         let context = Rc::into_raw(environment.clone()) as *mut c_void;
         // Hooks run in reverse order: this one before that of the thread-safe function, which is
         // then still there. SAFETY: `on_environment_end` takes over the reference that `context`
@@ -219,6 +221,11 @@ impl Environment {
             let _callback = self.context.as_ref().and_then(AsyncContext::scope);
             self.deliver();
         }
+    }
+
+    /// Whether promises are pending, which keep the event loop alive.
+    pub fn is_held(&self) -> bool {
+        !self.pending.borrow().is_empty()
     }
 
     /// Asks for what arrived to be handled soon.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{ValueType, sys};
-use trunkline::{Introduction, List, ListedItem};
+use trunkline::{Introduction, List, ListedItem, ShapedTools};
 
 use crate::runtime::text;
 
@@ -47,6 +47,11 @@ pub fn numbered(list: List) -> JsonText {
     push_array(&mut text, &list);
     text.push('}');
     JsonText(text)
+}
+
+/// The tools in the shape of a model API, and the number of that list, as JSON text.
+pub fn shaped(tools: &ShapedTools) -> JsonText {
+    JsonText(format!(r#"{{"revision":{},"items":{}}}"#, tools.revision(), tools.json()))
 }
 
 /// Written once: a list is long, and each copy of it takes memory that the process did not have.

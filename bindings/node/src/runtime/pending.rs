@@ -50,6 +50,11 @@ impl Pending {
         self.promises.len() == 1
     }
 
+    /// Whether no promise is unsettled.
+    pub fn is_empty(&self) -> bool {
+        self.promises.is_empty()
+    }
+
     /// Notes by which operation the promise can be cancelled.
     pub fn attach(&mut self, number: u64, operation: Operation) {
         if let Some(unsettled) = self.promises.get_mut(&number) {

@@ -37,11 +37,16 @@ impl Waker {
         Waker(Mutex::new(None))
     }
 
-    /// Connects it to the environment.
+    /// Connects it to the environment, in which hooks see it as `resource`.
     ///
     /// # Errors
     /// When Node cannot make the function; `on_end` is then not called.
-    pub fn open(&self, env: sys::napi_env, callbacks: Callbacks) -> Result<()> {
+    pub fn open(
+        &self,
+        env: sys::napi_env,
+        resource: sys::napi_value,
+        callbacks: Callbacks,
+    ) -> Result<()> {
         let name = text::to_js(env, "trunkline")?;
         let mut function = null_mut();
         // SAFETY: `env` is current on this thread; no JavaScript function is given, so `on_wake`
@@ -51,7 +56,7 @@ impl Waker {
             sys::napi_create_threadsafe_function(
                 env,
                 null_mut(),
-                null_mut(),
+                resource,
                 name,
                 0,
                 1,

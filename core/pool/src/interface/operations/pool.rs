@@ -64,7 +64,7 @@ pub(super) const ROWS: &[Operation] = &[
     ])
     .gives(
         Gives::Report,
-        "unknown",
+        "RestartReport",
         "a report with `{entry_index, restarted, duration_ms | reason}` for each entry; the reason is `in_flight`, `disabled`, `auth_required`, `not_admitted`, `budget_would_exceed`, `superseded` (the server is configured otherwise now, or no more), `failed` or `closing`",
     )
     .errors(ENDED),

@@ -264,7 +264,7 @@ pub(super) const ROWS: &[Operation] = &[
     .takes(&[parameter("redirect_url", Kind::Address, "")])
     .gives(
         Gives::Report,
-        "{ v: 1; server: string; stored?: boolean; error?: unknown }",
+        "{ v: 1; server: string; stored?: boolean; error?: TrunklineError }",
         "`{v, server}`, and with a file of `tokens` `stored` and, where that is false, `error`",
     )
     .errors(&[

@@ -38,7 +38,7 @@ pub fn file() -> String {
             write!(text, "\n#[napi]\nimpl Native{} {{\n{}}}\n", owner.class(), methods.join("\n"));
     }
     format!(
-        "{ORIGIN}\nuse napi_derive::napi;\n{}\nuse crate::runtime::environment::Promise;\nuse crate::runtime::failure::{{Result, thrown}};\nuse crate::runtime::json_text::{{JsonText, duration, list_text, numbered}};\nuse crate::objects::lease::{{NativeLease, ended}};\nuse crate::objects::pool::NativePool;\nuse crate::runtime::reply::Settled;\nuse crate::objects::session::NativeSession;\n{text}",
+        "{ORIGIN}\nuse napi_derive::napi;\n{}\nuse crate::runtime::environment::Promise;\nuse crate::runtime::failure::{{Result, thrown}};\nuse crate::runtime::json_text::{{JsonText, duration, list_text}};\nuse crate::objects::lease::{{NativeLease, ended}};\nuse crate::objects::pool::NativePool;\nuse crate::runtime::reply::Settled;\nuse crate::objects::session::NativeSession;\n{text}",
         imports("trunkline", CORE, &text)
     )
 }
@@ -56,7 +56,8 @@ fn method(operation: &Operation) -> String {
     let given = match (operation.waits, operation.gives) {
         (Waits::Now, Gives::Nothing) => "()",
         (Waits::Now, Gives::Introduction) => "Option<JsonText>",
-        (Waits::Now, Gives::Listed) => "JsonText",
+        (Waits::Now, Gives::Listed) if operation.owner == Owner::Lease => "JsonText",
+        (Waits::Now, Gives::Listed) => "Option<JsonText>",
         (Waits::Now, _) => "String",
         _ => "Promise",
     };
@@ -164,12 +165,13 @@ fn now(operation: &Operation) -> String {
         arguments(operation)
     );
     let is_fallible = is_fallible(operation);
+    let listed = format!(".map(|list| self.given().listed(\"{}\", list))", operation.name);
     let ends = match (operation.gives, operation.owner) {
         (Gives::Nothing | Gives::Text, _) => "",
         (Gives::Introduction, _) if is_fallible => ".map(|said| said.map(JsonText::said))",
         (Gives::Introduction, _) => ".map(JsonText::said)",
         (Gives::Listed, Owner::Lease) => ".map(|listed| list_text(&listed))",
-        (Gives::Listed, _) => ".map(numbered)",
+        (Gives::Listed, _) => &listed,
         _ if is_fallible => ".map(|report| report.to_string())",
         _ => ".to_string()",
     };

@@ -120,6 +120,8 @@ pub fn natives(owner: Owner) -> String {
             Gives::Nothing => "void",
             Gives::Lease => "NativeLease",
             Gives::Introduction => "string | null",
+            // Nothing where JavaScript has the list.
+            Gives::Listed if owner != Owner::Lease => "string | null",
             _ => "string",
         };
         let given = match operation.waits {
@@ -279,7 +281,7 @@ fn now(operation: &Operation) -> String {
             (Gives::Text, _) => format!("return {guarded}"),
             (Gives::Introduction, _) => format!("return decodeIntroduction({guarded})"),
             (Gives::Listed, Owner::Lease) => format!("return decodeList({guarded})"),
-            (Gives::Listed, _) => format!("return decodeNumbered({guarded})"),
+            (Gives::Listed, _) => format!("return this.#lists.listed('{}', {guarded})", operation.name),
             _ => format!("return report({guarded})"),
         }
     );
