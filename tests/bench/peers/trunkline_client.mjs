@@ -6,6 +6,7 @@ import { measureCrowd } from './crowd.mjs';
 import { measureLoading } from './loading.mjs';
 import { httpServer, isWanted, measure, measureHttp, warmAcquire } from './measure.mjs';
 import { SERVERS, measureStarts, monotonic } from './starts.mjs';
+import { measureTurns } from './turns.mjs';
 
 const server = process.argv[2];
 if (isWanted('calls') || isWanted('acquire')) {
@@ -28,6 +29,7 @@ if (isWanted('crowd')) await measureCrowd(server);
 if (isWanted('loading')) await measureLoading('trunkline', server);
 if (isWanted('starts')) await measureStarts(start);
 if (isWanted('cached')) await measureCached(server);
+if (isWanted('turns')) await measureTurns(server);
 
 async function call(lease, size) {
   const result = await lease.callTool('big', { bytes: size });
