@@ -44,7 +44,9 @@ impl Bridge {
             Ok(Listeners { on_readable: on_readable.create_ref()?, on_progress })
         };
         let environment = listeners()
-            .and_then(|listeners| Environment::open(env.raw(), listeners, has_libuv, resource.raw()))
+            .and_then(|listeners| {
+                Environment::open(env.raw(), listeners, has_libuv, resource.raw())
+            })
             .map_err(failure::of_node)?;
         Ok(Bridge { environment })
     }

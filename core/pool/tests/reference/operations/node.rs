@@ -281,7 +281,8 @@ fn now(operation: &Operation) -> String {
             (Gives::Text, _) => format!("return {guarded}"),
             (Gives::Introduction, _) => format!("return decodeIntroduction({guarded})"),
             (Gives::Listed, Owner::Lease) => format!("return decodeList({guarded})"),
-            (Gives::Listed, _) => format!("return this.#lists.listed('{}', {guarded})", operation.name),
+            (Gives::Listed, _) =>
+                format!("return this.#lists.listed('{}', {guarded})", operation.name),
             _ => format!("return report({guarded})"),
         }
     );
