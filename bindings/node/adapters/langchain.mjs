@@ -84,8 +84,7 @@ function toolOf(session, listed, given) {
   return new Tool({
     name,
     description: definition.description ?? '',
-    // Its validator writes into the schema.
-    schema: structuredClone(definition.inputSchema),
+    schema: definition.inputSchema,
     responseFormat: 'content_and_artifact',
     metadata: { server, ownName, title, annotations: annotations ?? {}, _meta },
     func: (args, _runManager, config) => withHooks(given.hooks, { serverName: server, name: ownName, args }, config, call),

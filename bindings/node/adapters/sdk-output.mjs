@@ -1,6 +1,6 @@
 // The option `jsonSchemaValidator` of the SDKs' `Client`: structured content beside a tool's output schema.
 
-import { invalidArgument } from './shared.mjs';
+import { copyOf, invalidArgument } from './shared.mjs';
 
 const INVALID_REQUEST = -32600;
 const INVALID_PARAMS = -32602;
@@ -38,7 +38,7 @@ export class OutputChecks {
     const row = listed.find(({ server, ownName }) => server === this.#server && ownName === tool);
     const schema = row?.definition.outputSchema;
     if (schema == null) return undefined;
-    const validate = this.#validator.getValidator(schema);
+    const validate = this.#validator.getValidator(copyOf(schema));
     return (result) => problemOf(tool, result, validate);
   }
 }

@@ -7,7 +7,7 @@ import { OPTIONS, REQUEST_OPTIONS, checkServer, explain, missingFor } from './sd
 import { PROMPT, RESOURCE, TEMPLATE, TOOL, fit, isFit, isObject } from './sdk-fit.mjs';
 import { ListChanged } from './sdk-lists.mjs';
 import { OutputChecks } from './sdk-output.mjs';
-import { hasPlainNames, invalidArgument, refuse, toolsOf } from './shared.mjs';
+import { copyOf, hasPlainNames, invalidArgument, refuse, toolsOf } from './shared.mjs';
 
 const { TrunklineError } = trunkline;
 
@@ -159,7 +159,7 @@ export class Client {
 
   // Of lists the parameters, which have a page and `_meta`, ask for nothing: there is one page.
   async listTools(_params, options) {
-    const tools = (await this.#listing('tools/list', options)).tools().map(({ definition }) => definition);
+    const tools = (await this.#listing('tools/list', options)).tools().map(({ definition }) => copyOf(definition));
     return { tools: this.#shape === 'mcp' ? tools : this.#fitted(tools) };
   }
 
@@ -337,7 +337,7 @@ export class Client {
 
   #listed(rows, kind) {
     const { server } = this.lease;
-    return rows.filter((row) => row.server === server).map(({ definition }) => fit(kind, definition));
+    return rows.filter((row) => row.server === server).map(({ definition }) => fit(kind, copyOf(definition)));
   }
 }
 

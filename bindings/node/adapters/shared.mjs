@@ -121,9 +121,12 @@ export function toolsOf(session, servers, shape = 'any') {
   return rows.map(({ name, server, ownName }) => {
     const definition = definitions.get(name);
     const inputSchema = schemas.get(name) ?? definition.inputSchema;
-    return { name, server, ownName, definition: { ...definition, inputSchema } };
+    return { name, server, ownName, definition: copyOf({ ...definition, inputSchema }) };
   });
 }
+
+/** A definition for a framework, whose validators may write into it: the session's own is frozen. */
+export const copyOf = (definition) => structuredClone(definition);
 
 /** The name of a tool in a shape, and the schema of its arguments there. */
 function schemaOf(tool) {
