@@ -143,8 +143,8 @@ class Session extends Emitter {
     // Its handlers are called no more, whatever waits for them.
     desks.get(this.#native)?.dropHandlers();
     for (const provided of this.#provided) provided.outlive();
-    this.#lists.clear();
     guarded(() => this.#native.close(own.keepForMs));
+    this.#lists.clear();
   }
 
   [inspected](...how) {
