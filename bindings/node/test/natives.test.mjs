@@ -108,7 +108,7 @@ describe('index.d.ts', () => {
   });
 
   it('has the options of the registry that this version supports', () => {
-    const { pool, session, configure, call, acquire, drain, gates, load, reload, status } = registry.options;
+    const { pool, session, configure, call, acquire, drain, gates, load, reload, status, server } = registry.options;
     const nested = (name) => pool.find((row) => row.name === name).members;
     assert.deepEqual(optionNames(declaration('interface PoolOptions')), nodeNames(pool));
     assert.deepEqual(optionNames(declaration('interface ReconnectOptions')), nodeNames(nested('reconnect')));
@@ -125,5 +125,6 @@ describe('index.d.ts', () => {
     assert.deepEqual(optionNames(declaration('interface LoadOptions')), nodeNames(load));
     assert.deepEqual(optionNames(declaration('interface ReloadOptions')), nodeNames(reload));
     assert.deepEqual(optionNames(declaration('interface StatusOptions')), nodeNames(status));
+    assert.deepEqual(optionNames(declaration('interface ServerConfig')), server.flatMap(({ spellings }) => spellings).sort());
   });
 });
