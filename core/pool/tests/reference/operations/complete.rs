@@ -35,6 +35,8 @@ const MEMBERS: &[(&str, &str)] = &[
     ("Pool.aclose", "`close` of asyncio"),
     ("Pool.features", "of the library"),
     ("Pool.on_event", "`events`, told to a function"),
+    ("Pool.ref", "of the event loop of Node"),
+    ("Pool.unref", "of the event loop of Node"),
     ("Session.aclose", "`close` of asyncio"),
     ("Session.id", "what it was opened with"),
     ("Session.on_event", "`events`, told to a function"),
@@ -160,7 +162,7 @@ fn node_members(text: &str) -> BTreeSet<String> {
         let after = member[name.len()..].chars().next();
         if let Some(class) = class
             && !name.is_empty()
-            && matches!(after, Some('(' | ':'))
+            && matches!(after, Some('(' | ':' | '<'))
         {
             found.insert(format!("{class}.{name}"));
         }
