@@ -76,7 +76,7 @@ impl KnownDefinitions {
         }
     }
 
-    /// The accepted definition is seen, of which perhaps only the digest was known.
+    /// Takes the accepted definition, perhaps known before by its digest alone.
     pub(super) fn see(&mut self, item: &Item, policy: OnToolChange) {
         let is_kept = |accepted: &Definition| accepted.text.is_some();
         if policy == OnToolChange::Quarantine && !self.tools.get(&item.name).is_some_and(is_kept) {

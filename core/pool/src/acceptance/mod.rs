@@ -283,8 +283,8 @@ impl Accepted {
 }
 
 impl Judged {
-    /// Lists of a configuration of which nothing can be remembered: none of its tools can be told
-    /// from a changed one.
+    /// Lists of a configuration that nothing can be remembered of: a changed tool cannot be told
+    /// from an unchanged one.
     fn unremembered(listed: Arc<Catalog>, policy: OnToolChange) -> Judged {
         let held = match policy {
             OnToolChange::Notify => QuarantinedTools::default(),

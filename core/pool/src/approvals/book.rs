@@ -97,8 +97,8 @@ impl Book {
         self.records.iter().filter(move |record| record.root == *root)
     }
 
-    /// Takes a decision. `seen` is what stood when whoever decides was asked: an approval takes the
-    /// place of a rejection only of theirs to see, and a rejection that of anything.
+    /// Takes a decision. `seen` is what stood when the person was asked. An approval replaces a
+    /// rejection only if the person saw it; a rejection replaces anything.
     ///
     /// # Errors
     /// `store` when there is no room though every approval were dropped; then nothing is changed.

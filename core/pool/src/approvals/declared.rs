@@ -8,8 +8,8 @@ use super::line::escaped_text;
 use crate::expand::{Commands, needs};
 use crate::settings::{Input, InputKind, Secrecy, Template};
 
-/// What the host is told of the inputs that a configuration takes. It is a part of the
-/// configuration: whoever answers goes by it, and a host may run the command that it names.
+/// Describes the inputs of a configuration to the host. It is a part of the configuration: the
+/// person who answers goes by it, and a host may run the command that it names.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Declared(BTreeMap<String, Value>);
 

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A project's folder with all links resolved. Whoever reads decisions and whoever writes them has
-/// it of one function (SPEC 12.1).
+/// A project's folder with all links resolved. Readers and writers of decisions get it from one
+/// function (SPEC 12.1).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectRoot(String);
 

@@ -1,6 +1,6 @@
 //! Which definitions of tools are accepted by an approval, for as long as it stands (SPEC 7.6).
 //!
-//! They stay with the decision: another configuration has none of them, and what is forgotten or
+//! They stay with the decision: another configuration does not have them, and what is forgotten or
 //! decided anew leaves none. They are less than decisions: where there is no room for both, the
 //! digests of the oldest decisions go.
 

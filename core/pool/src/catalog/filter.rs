@@ -30,8 +30,7 @@ impl Filter {
 }
 
 impl CatalogDifference {
-    /// What a session that sees only these tools and prompts is told of it. Resources are not
-    /// filtered.
+    /// The part for a session that sees only these tools and prompts. Resources are not filtered.
     pub fn seen_by(&self, admits: impl Fn(&str) -> bool) -> CatalogDifference {
         let names = |names: &[Arc<str>]| {
             names.iter().filter(|name| admits(name)).cloned().collect::<Vec<_>>()

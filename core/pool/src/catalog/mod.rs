@@ -135,7 +135,7 @@ pub enum CacheScope {
     /// It says nothing of that, or that they are for everybody.
     #[default]
     Shared,
-    /// For whoever they were listed for, and nobody else. Whatever is not understood says this.
+    /// For the session that they were listed for alone. A word that is not understood means this.
     Private,
 }
 

@@ -36,8 +36,8 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// What was listed at that time, in milliseconds since 1970. None of what is not kept: an empty
-    /// catalog, one that is `private`, and one that is not fresh even when it comes.
+    /// What was listed at that time, in milliseconds since 1970. `None` for what is not kept: an
+    /// empty catalog, a `private` one, and one that is not fresh even when it comes.
     pub fn of(catalog: &Arc<Catalog>, listing: &ListingTerms, listed_at_ms: u64) -> Option<Kept> {
         let ListingTerms { scope, fresh_for, server_version } = listing;
         let fresh_for = fresh_for.map(|time| time.min(KEPT_FOR));

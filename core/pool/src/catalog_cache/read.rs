@@ -15,9 +15,9 @@ use crate::base::text::digest_from_hex;
 use crate::catalog::{CacheScope, Catalog, ListKind, PageEnd};
 
 impl Kept {
-    /// Reads a text that was written for this key. None of what is damaged, of another key, of
-    /// another version, empty, `private`, out of date, or not as it is written here in any other
-    /// way.
+    /// Reads a text that was written for this key. `None` for a text that is damaged, of another
+    /// key, of another version, empty, `private`, out of date, or not as it is written here in any
+    /// other way.
     pub fn parse(key: &CacheKey, text: &[u8], now_ms: u64) -> Option<Kept> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]

@@ -1,4 +1,4 @@
-//! OAuth and service-account fields in one form, whoever wrote them (SPEC 1.2, 1.3).
+//! OAuth and service-account fields in one form for all products (SPEC 1.2, 1.3).
 
 use serde_json::{Map, Value};
 

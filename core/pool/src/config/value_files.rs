@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// A value of `env`, `headers` or the client's secret, some pieces of which are what files say.
-/// Until a connection begins, the configuration has each as it is written.
+/// A value of `env`, `headers` or the client's secret that takes some pieces from files. Until a
+/// connection begins, the configuration has each as it is written.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ValueOfFiles {

@@ -175,7 +175,7 @@ impl Error {
     }
 
     /// How long the server, or a gateway before it, asked to be left alone (`retry_after_ms` of the
-    /// detail): whoever repeats sooner is refused again.
+    /// detail): a caller that repeats sooner is refused again.
     pub fn retry_after(&self) -> Option<Duration> {
         let asked = self.0.detail.get("retry_after_ms").and_then(Value::as_u64);
         asked.map(Duration::from_millis)

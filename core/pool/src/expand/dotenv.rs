@@ -24,7 +24,7 @@ pub struct DotenvFault {
 /// values are not expanded.
 ///
 /// # Errors
-/// The first line that is none of these, or that holds a NUL character.
+/// The first line that has another form, or that holds a NUL character.
 pub fn parse_dotenv(text: &str) -> Result<BTreeMap<String, String>, DotenvFault> {
     let mut out = BTreeMap::new();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);

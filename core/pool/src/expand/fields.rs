@@ -22,7 +22,7 @@ pub(super) enum TextRole {
 }
 
 impl TextRole {
-    /// Whether it is a path, of which a leading `~` is the home folder.
+    /// Whether it is a path, whose leading `~` means the home folder.
     pub(super) fn is_path(self) -> bool {
         match self {
             TextRole::Program | TextRole::Path => true,

@@ -151,7 +151,7 @@ pub(super) const USER_HOME: &str = "userHome";
 /// Variables of what stands between the parts of a path.
 const SEPARATORS: [&str; 2] = ["pathSeparator", "/"];
 
-/// The variables without a word before them that are none of the environment.
+/// The variables without a prefix that do not come from the environment.
 pub const PREDEFINED: [&str; 5] =
     [WORKSPACE_FOLDER, WORKSPACE_FOLDER_BASENAME, USER_HOME, SEPARATORS[0], SEPARATORS[1]];
 

@@ -20,7 +20,7 @@ pub struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    /// A server of which the lists alone decide: it is there and valid, and needs neither trust nor
+    /// A server that the lists alone decide on: it is there and valid, and needs neither trust nor
     /// approval.
     pub const fn of_name(name: &'a str) -> Facts<'a> {
         Facts {
@@ -33,8 +33,8 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The same, of which it is known besides that it may not run for that reason. What is on a
-    /// list the lists say.
+    /// The same, known besides not to be allowed to run for that reason. What is on a list the
+    /// lists say.
     pub const fn shut_by(self, reason: GateReason) -> Facts<'a> {
         match reason {
             GateReason::Removed => Facts { presence: ServerPresence::Removed, ..self },
@@ -51,7 +51,7 @@ impl<'a> Facts<'a> {
 /// Whether any source names a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ServerPresence {
-    /// One does, or whoever asks for it.
+    /// A source names it, or the caller that asks for it.
     Named,
     /// It was there, and none does any more.
     Removed,

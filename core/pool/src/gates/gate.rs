@@ -71,7 +71,7 @@ impl GateReason {
             GateReason::PendingApproval => gate::PENDING_APPROVAL,
         }
     }
-    /// The error of whoever asks for a server that is refused so.
+    /// The error for a caller that asks for a server that is refused so.
     pub(crate) fn error(self) -> Error {
         let reason = self.as_str();
         let sentence = Reason::from_word(reason).map_or("is kept out", Reason::sentence);

@@ -51,7 +51,7 @@ impl Gates {
 
     /// Whether a server may run, with the first reason of SPEC 11.6 that applies when it may not.
     ///
-    /// The one place where that is decided. The reducer is told of it, and asks again before every
+    /// The one place that decides it. The reducer hears the result, and asks again before every
     /// connection.
     pub fn decide(&self, facts: &Facts<'_>) -> Gate {
         let is_on = |list: &Patterns| list.describe(facts.name);

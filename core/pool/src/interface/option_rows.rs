@@ -165,7 +165,7 @@ pub(super) const POOL: &[OptionRow] = &[
         "on_tool_change",
         Word(&["notify", "quarantine"]),
         "`quarantine` for servers that need approval, else `notify`",
-        "what becomes of a tool whose definition changed, of whichever server: it is told of, or neither listed nor called until it is accepted",
+        "how a tool with a changed definition is treated: announced, or hidden and refused until the host accepts it",
     ),
     CLIENT_INFO,
     row(

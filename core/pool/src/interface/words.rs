@@ -66,7 +66,7 @@ words! {
         RELEASED "released" "nobody holds it any more";
         DRAIN_DELAY "drain_delay" "nobody held it for the drain delay";
         IDLE_CAP "idle_cap" "it was of no use for the idle cap";
-        UNWANTED "unwanted" "whoever asked for it has gone before it was there";
+        UNWANTED "unwanted" "the caller that asked for it gave up before it connected";
         LOST "lost" "the connection was lost";
         ATTEMPTS_USED_UP "attempts_used_up" "every attempt of the schedule failed";
         CRASH_LOOP "crash_loop" "it was lost too often";
@@ -126,7 +126,7 @@ words! {
     /// How the budget of servers counts.
     budget_mode {
         OFF "off" "it is only shown";
-        WARN "warn" "it is told of when it is nearly reached, and nothing is refused";
+        WARN "warn" "the pool warns before the limit is reached, and refuses nothing";
         ENFORCE "enforce" "nothing begins beyond it";
     }
 

@@ -1,4 +1,4 @@
-//! JSON of others of which a part may be no use: half a surrogate pair in a text, a number that
+//! JSON of others with parts that cannot be used: half a surrogate pair in a text, a number that
 //! fits nowhere.
 //!
 //! serde_json refuses the whole of it. Here what can be read is read, where that is better than

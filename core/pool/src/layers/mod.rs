@@ -11,7 +11,7 @@
 //!    one that somebody has to approve. Which of those count is decided by who knows the decisions,
 //!    of [`Layers::stacks`].
 //! 3. A source that is replaced keeps its place; one that is removed and comes again is the newest.
-//! 4. What is equal by meaning stays the same [`Defined`], by address, so that whoever compares has
+//! 4. What is equal by meaning stays the same [`Defined`], by address, so that a comparison has
 //!    little to do (SPEC 13.3).
 //! 5. Nothing is expanded, admitted or granted here, and there is no IO.
 

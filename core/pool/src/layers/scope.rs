@@ -55,7 +55,7 @@ impl Scope {
         Scope::ALL.into_iter().find(|scope| scope.as_str() == name)
     }
 
-    /// Whether whoever shares the project writes it: its servers need approval (SPEC 11.3), and
+    /// Whether people who share the project write it: its servers need approval (SPEC 11.3), and
     /// what it says of trust, of sharing and of what may run unasked counts for nothing (SPEC 2.1,
     /// 11.7).
     pub fn is_gated(self) -> bool {

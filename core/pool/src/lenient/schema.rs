@@ -9,7 +9,7 @@ use super::value_kind::ValueKind;
 pub(crate) enum Takes {
     /// A schema.
     Schema,
-    /// An array of schemas, of which there is at least one.
+    /// An array of at least one schema.
     Schemas,
     /// A schema, or an array of them.
     SchemaOrSchemas,
@@ -30,8 +30,8 @@ pub(crate) enum Takes {
     Bool,
 }
 
-/// Each keyword of which it is known. `const`, `enum`, `default` and `examples` hold values, which
-/// nobody looks into.
+/// Each keyword with a known kind. `const`, `enum`, `default` and `examples` hold values, which
+/// stay unread.
 const TABLE: [(&str, Takes); 51] = [
     ("type", Takes::Type),
     ("properties", Takes::SchemasByName),

@@ -20,7 +20,7 @@ pub enum ValueKind {
     Bool,
     /// The same, and nothing else: trust hangs on it, so that no text is read as a yes.
     Hint,
-    /// An object of which nobody here looks at the members.
+    /// An object whose members are not looked at.
     Object,
     /// An object with these members. Others pass, unless they are `null`.
     Map(&'static [(&'static str, &'static ValueKind)]),

@@ -17,8 +17,7 @@ const OF_CLOUDS: &[&str] = &[
 /// sees what it leads to: a name of one label, one that stands for this machine or network, and one
 /// of a cloud's own are none, with a final dot too.
 ///
-/// Addresses are no names: whoever asks has parsed the host, by which every form of an address is
-/// one.
+/// Addresses are no names: the caller has parsed the host, so that every form of an address is one.
 pub fn is_public_name(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
     let is_at_or_below = |known: &&str| {

@@ -8,7 +8,7 @@ use crate::json::{is_value, readable_members};
 use crate::lenient::{ValueKind, kinds, lenient};
 
 /// The members of a body, each of its kind: those of a JSON object, or of a form where one of them
-/// has this name. None of anything else.
+/// has this name. Anything else has no members.
 ///
 /// A blank text and an empty list say nothing.
 pub(super) fn members(

@@ -30,7 +30,7 @@ pub struct Registered {
     pub authentication: Option<Authentication>,
     /// When its secret is good for nothing any more, in seconds since 1970; none for never.
     pub expires_at: Option<u64>,
-    /// The members, of which those that count have the type that is meant.
+    /// The members. Those that count have the type that is meant.
     pub members: Map<String, Value>,
 }
 

@@ -18,8 +18,8 @@ pub enum Challenge {
 /// What was issued.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Issued {
-    /// The members, of which those that count have the type that RFC 6749 5.1 gives them, and
-    /// `token_type` is `bearer`.
+    /// The members. Those that count have the type that RFC 6749 5.1 gives them, and `token_type`
+    /// is `bearer`.
     pub members: Map<String, Value>,
     /// What the token was called where it was not `bearer`: some other word, or nothing.
     pub called: Option<String>,

@@ -77,7 +77,8 @@ pub(super) fn check_one(scope: OptionScope, name: &str, value: &Value) -> Result
     }
 }
 
-/// That there is no option of that name, for whoever has options beside those of the registry.
+/// Says that there is no option of that name, for callers with options beside those of the
+/// registry.
 pub fn unknown_option(path: &str) -> Error {
     Error::new(ErrorCode::UnknownOption, format!("there is no option `{path}`"))
         .with_detail("option", path)

@@ -176,7 +176,7 @@ impl Refusal {
     /// The params are not what the method takes (JSON-RPC 2.0, 5.1).
     pub const INVALID_PARAMS: i32 = -32602;
 
-    /// Whoever was asked could not answer (JSON-RPC 2.0, 5.1).
+    /// The handler that was asked could not answer (JSON-RPC 2.0, 5.1).
     pub const INTERNAL_ERROR: i32 = -32603;
 
     /// A refusal with that code and message.
@@ -184,7 +184,7 @@ impl Refusal {
         Refusal { code, message: message.into(), unfit: None }
     }
 
-    /// Of credentials that cannot be used, for whoever hands them over in the form of another
+    /// Of credentials that cannot be used, for a binding that hands them over in the form of its
     /// language: which part of them is wrong, in the words of that, and why. It is the host who is
     /// told.
     pub fn of_unfit(path: impl Into<Box<str>>, why: impl Into<String>) -> Refusal {

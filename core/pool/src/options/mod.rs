@@ -167,10 +167,10 @@ pub struct Budget {
 pub enum BudgetMode {
     /// Nothing: it is only shown.
     Off,
-    /// It is told of when it is nearly reached, and nothing is refused.
+    /// The pool warns before the limit is reached, and refuses nothing.
     #[default]
     Warn,
-    /// It is told of, and nothing begins beyond it.
+    /// The pool warns, and nothing begins beyond the limit.
     Enforce,
 }
 

@@ -20,7 +20,7 @@ pub struct Reconnect {
     pub breaker_window: Duration,
     /// Health that forgives earlier attempts: 30 s.
     pub healthy_after: Duration,
-    /// Waits before each quiet attempt of what was given up and is still wanted, of which the last
+    /// Waits before each quiet attempt of what was given up and is still wanted. The last one
     /// repeats: 1, 2, 4, 5 minutes.
     pub revive: Vec<Duration>,
 }

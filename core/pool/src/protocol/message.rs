@@ -78,7 +78,7 @@ pub enum Message<'a> {
         /// The text of the member.
         params: Option<&'a str>,
     },
-    /// A reply whose id can be none of ours.
+    /// A reply whose id cannot be ours.
     Stray,
 }
 
@@ -102,7 +102,7 @@ pub fn heard_in_general(text: &[u8]) -> Heard<'_> {
     }
 }
 
-/// What a text is of which only the beginning is there, since it is too long. It is noise only
+/// Classifies a text by its beginning alone, since the rest is too long to read. It is noise only
 /// where its first name says so.
 pub fn heard_of(beginning: &[u8]) -> Heard<'_> {
     let beginning = beginning.trim_ascii_start();

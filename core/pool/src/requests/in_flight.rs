@@ -2,7 +2,7 @@
 //! and on whose behalf it is.
 //!
 //! Invariants:
-//! 1. A request leaves the table exactly once, and whoever took it out answers it (I-17).
+//! 1. A request leaves the table exactly once, and the code that took it out answers it (I-17).
 //! 2. After [`end`](FlightTable::end) the table stays empty: a request that comes later is refused.
 //! 3. The timer looks no later than the earliest deadline, so one timer serves all.
 //! 4. A call that was given up without an answer is in doubt from that same moment on (SPEC 15.1).
@@ -346,7 +346,7 @@ impl<P> FlightTable<P> {
         self.calls
     }
 
-    /// Whether a call with a smaller id is in flight that is none of the `unsent`.
+    /// Whether a call with a smaller id is in flight that is not among the `unsent`.
     pub fn has_call_before(&self, id: u64, unsent: &HashSet<u64>) -> bool {
         let mut calls = self.flights.iter().filter(|(_, flight)| flight.purpose == Purpose::Call);
         calls.any(|(other, _)| *other < id && !unsent.contains(other))

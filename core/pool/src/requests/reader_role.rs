@@ -141,8 +141,8 @@ impl<S> ReaderRole<S> {
     }
 
     /// Lays a borrowed stream down for the next waiter, in which nothing is left to be read but
-    /// half of what its own loop waits for, or for the task that has called it in. Whoever does
-    /// looks then whether anything else is in flight, and recalls the stream if so.
+    /// half of what its own loop waits for, or for the task that has called it in. The caller then
+    /// looks whether anything else is in flight, and recalls the stream if so.
     pub fn rest(&mut self, stream: S) -> Tell {
         debug_assert!(matches!(self.place, StreamPlace::Waiter), "a waiter has it");
         if self.is_called_in {

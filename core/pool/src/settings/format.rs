@@ -172,7 +172,7 @@ pub enum Meaning {
     CommandLine,
     /// An object whose members belong to the entry; a `path` in it is the program.
     Nested,
-    /// An object of which `headers` are the server's.
+    /// An object whose `headers` are the server's.
     RequestOptions,
     /// Names of host variables that the server inherits: strings, or objects with a `name`.
     Inherited,

@@ -2,10 +2,10 @@
 //!
 //! [`read`] takes the text of a file and its name and gives a [`Source`]: its servers, each as a
 //! [`Template`] in the pool's own terms with its variables unexpanded, or with an error that names
-//! the line, the column and the field; what the file says of which servers are let in and of what
-//! may run unasked; the inputs that it declares; and what was kept without effect. Nothing here
-//! expands a variable, looks up a program, grants anything or does IO: what comes out is for the
-//! layers, the gates and the expansion to judge, in that order.
+//! the line, the column and the field; what the file says about servers that are let in and about
+//! what may run unasked; the inputs that it declares; and what was kept without effect. Nothing
+//! here expands a variable, looks up a program, grants anything or does IO: what comes out is for
+//! the layers, the gates and the expansion to judge, in that order.
 //!
 //! ```
 //! use trunkline_pool::settings::{ReadOptions, read};

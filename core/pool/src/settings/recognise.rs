@@ -46,7 +46,8 @@ fn entries(servers: &SyntaxNode) -> impl Iterator<Item = &SyntaxNode> {
     servers.members().unwrap_or_default().iter().map(|member| &member.node)
 }
 
-/// The first product of the table of which some entry has a mark, or the outermost object a member.
+/// The first product of the table that has a mark on some entry, or a member in the outermost
+/// object.
 fn by_marks(root: &SyntaxNode, servers: &SyntaxNode) -> Format {
     let is_marked = |format: &Format| {
         let row = format.row();

@@ -129,7 +129,7 @@ fn names(value: &mut Value) -> KeywordFit {
     if names.len() == before { KeywordFit::As } else { KeywordFit::Changed }
 }
 
-/// Types in lower case, of which there are seven.
+/// The seven types, in lower case.
 fn types(value: &mut Value) -> KeywordFit {
     let before = value.clone();
     let known = |word: &Value| {

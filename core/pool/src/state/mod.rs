@@ -41,7 +41,7 @@
 //! 9. Names with a place in the budget are at most its limit, where that is kept, and equal those
 //!    that the entries claim. Nobody waits for room while there is some.
 //! 10. No entry whose name or key is shut is anything but over, and nobody waits for one.
-//! 11. What is of an old configuration is restarted only while somebody holds or awaits it.
+//! 11. An entry of an old configuration is restarted only while somebody holds or awaits it.
 //! 12. A first attempt without a wire waits for what it replaces or for a process slot, and what it
 //!     replaces is hurried; nothing else waits for that, and nobody waits for nothing.
 //! 13. An attempt that nobody awaits was told to end if it has not begun.

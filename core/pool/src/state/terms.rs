@@ -139,7 +139,7 @@ pub enum CloseExit {
 /// How much of the budget is taken, in names of servers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Names of which something runs: connected, draining or dying.
+    /// Names with something that runs: connected, draining or dying.
     pub live: u32,
     /// Names that are connecting, or on the way back.
     pub reserved: u32,

@@ -4,7 +4,7 @@ use super::{CatalogView, View};
 use crate::catalog::{Catalog, CatalogDifference, Item, NameChanges};
 
 impl<'a> CatalogView<'a> {
-    /// From `before` to `after`, of which either may be nothing: a server that came or went.
+    /// From `before` to `after`. Either may be nothing: a server that came or went.
     ///
     /// A tool is changed when its definition or one of its marks is. Prompts and resources have no
     /// marks.

@@ -148,7 +148,8 @@ impl View {
         Marks { trust: self.trust, always_load }
     }
 
-    /// What the session is told of a difference between two catalogs. Resources are not filtered.
+    /// The part of a difference between two catalogs that the session hears. Resources are not
+    /// filtered.
     pub fn apply(&self, difference: &CatalogDifference) -> CatalogDifference {
         difference.seen_by(|name| self.admits(name))
     }

@@ -84,7 +84,7 @@ fn a_tool_is_found_as_it_is_seen() {
     );
 }
 
-/// SPEC 7.4: what a session is told of a change passes both filters.
+/// SPEC 7.4: the news of a change passes both filters of a session.
 #[test]
 fn a_change_is_told_through_both_filters() {
     let view = View { by_server: only("a*"), by_session: only("*b"), ..View::default() };

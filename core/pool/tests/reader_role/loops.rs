@@ -24,7 +24,7 @@ pub struct Loop {
 pub enum Turn {
     Sends,
     Reserves,
-    /// It is told of what can be read.
+    /// It learns when there is something to read.
     Turns,
     HasBorrowed(Stream),
     Reads(Stream),

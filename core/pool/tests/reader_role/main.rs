@@ -78,7 +78,7 @@ fn in_every_order_the_calls_of_event_loops_are_answered() {
     }
 }
 
-/// 4: whoever does not come to what it is told of leaves it to the task.
+/// 4: a loop that does not come to what it may read leaves it to the task.
 #[test]
 fn in_every_order_the_call_of_a_blocked_loop_is_answered_at_the_second_look() {
     for (loops, calls) in [(1, 3), (2, 1)] {

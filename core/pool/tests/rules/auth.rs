@@ -211,8 +211,7 @@ fn a_loss_after_the_credentials_changed_is_tried_at_once() {
     assert_eq!((bench.row(0).state, bench.deadline()), (AuthRequired, None));
 }
 
-/// SPEC 3.7: it stays for the idle cap, so that whoever asks meanwhile is answered, and not for
-/// ever.
+/// SPEC 3.7: it stays for the idle cap, so that callers meanwhile are answered, and not for ever.
 #[test]
 fn an_entry_that_nobody_holds_waits_for_credentials_as_long_as_the_idle_cap() {
     let mut bench = refused();

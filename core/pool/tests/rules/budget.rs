@@ -1,4 +1,4 @@
-//! The budget: how many names run, who waits for room, and what is told of it.
+//! The budget: how many names run, who waits for room, and which events say so.
 
 use trunkline_pool::config::Share;
 use trunkline_pool::options::{Budget, BudgetMode, OnToolChange, PoolOptions};
@@ -121,7 +121,7 @@ fn a_budget_that_is_off_neither_warns_nor_refuses() {
     assert_eq!((told(effects), bench.pool.budget_usage()), (vec![], usage(3, 0)));
 }
 
-/// SPEC 9.5: whoever insists gets a typed error, and nobody else hears of it.
+/// SPEC 9.5: a caller that insists gets a typed error, and nobody else hears of it.
 #[test]
 fn an_acquire_beyond_the_budget_is_refused() {
     let mut bench = held_with(enforce(1));
@@ -246,7 +246,7 @@ fn a_wish_whose_server_cannot_start_makes_room_for_the_next() {
     assert!(effects.contains(&connect(2, 1, 2)), "{effects:?}");
 }
 
-/// SPEC 9.5, I-03: what is dying makes room for certain, so that nobody is told of a refusal.
+/// SPEC 9.5, I-03: what is dying makes room for certain, so that no event tells of a refusal.
 #[test]
 fn a_wish_that_waits_for_a_dying_name_is_no_refusal() {
     let mut bench = held_with(enforce(1));

@@ -84,7 +84,7 @@ fn a_restart_under_way_ends_with_the_admission() {
     assert_eq!(RestartRefusal::NotAdmitted.as_str(), "not_admitted");
 }
 
-/// SPEC 11.5, 3.3: whoever waits for a first connect gets the reason.
+/// SPEC 11.5, 3.3: a waiter for a first connect gets the reason.
 #[test]
 fn an_attempt_under_way_ends_with_the_admission() {
     let mut bench = Bench::new();

@@ -92,7 +92,7 @@ fn a_configuration_that_loses_admission_is_closed_and_another_runs_on() {
     assert_eq!(bench.row(1).state, Active);
 }
 
-/// SPEC 11.5, 3.2: the retry, and whoever waits for it.
+/// SPEC 11.5, 3.2: the retry, and the callers that wait for it.
 #[test]
 fn a_configuration_that_is_away_does_not_come_back_without_admission() {
     let mut bench = held();

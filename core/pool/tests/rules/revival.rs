@@ -6,7 +6,7 @@ use trunkline_pool::{Error, ErrorCode};
 
 use crate::bench::*;
 
-/// Quiet attempts after 1 and 4 s, of which the last repeats.
+/// Quiet attempts after 1 and 4 s; the last wait repeats.
 fn revived() -> trunkline_pool::options::PoolOptions {
     let mut options = options();
     options.reconnect.local_delays = Vec::new();
@@ -34,7 +34,7 @@ fn a_lost_server_is_tried_quietly_until_it_is_there() {
             bench.wait_until(due),
             [publish_error(0, generation, Failed, 0, exited()), connect(0, generation, 0)]
         );
-        // Nobody is told of an attempt in vain.
+        // No event tells of an attempt in vain.
         assert_eq!(
             bench.step(connect_failed(0, generation, exited())),
             [publish_error(0, generation, Failed, 0, exited())]
@@ -99,7 +99,7 @@ fn what_failed_ends_with_its_last_wish() {
     assert!(bench.pool.entry(EntryId(0)).is_none());
 }
 
-/// SPEC 3.2, 8.1: whoever asks makes it an attempt like any other, which all share.
+/// SPEC 3.2, 8.1: an acquire makes it an attempt like any other, which all share.
 #[test]
 fn an_acquire_during_a_quiet_attempt_makes_it_a_loud_one() {
     let mut bench = held_with(revived());

@@ -69,8 +69,7 @@ fn nameless_servers_are_counted() {
     assert!(judge(&list(10_001), "x.json").is_err());
 }
 
-/// S-24: fields that are rewritten, each of which is told with its place, cost their number and not
-/// its square.
+/// S-24: fields that are rewritten and named with their places cost their number, not its square.
 #[test]
 fn many_rewritten_fields_are_read() {
     let fields = (0..MANY).map(|n| format!("\"k{n}\": \"{{env:A}}\"\n")).collect::<Vec<_>>();

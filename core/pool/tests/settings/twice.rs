@@ -43,7 +43,7 @@ fn inputs_that_are_there_twice_spoil_the_file() {
     assert_spoilt(&text, "/srv/.vscode/mcp.json", "inputs");
 }
 
-/// S-15: a server of two types is none of the product's own that could be left out.
+/// S-15: a server of two types is not one of the product's own that could be left out.
 #[test]
 fn a_server_of_two_types_is_not_skipped() {
     let text = r#"{"mcpServers": {"a": {"type": "sdk", "type": "stdio", "command": "x"}, "b": {"type": "sdk"}}}"#;

@@ -1,5 +1,5 @@
 //! The budget and the gates, written a second time (SPEC 9.5, DESIGN 3 (4) and (10)): who has a
-//! place, who waits for one, when everybody is warned, and of which refusals they are told.
+//! place, who waits for one, when everybody is warned, and which refusals are announced.
 //!
 //! Places are counted from what the world has and from the states that were told, not from what the
 //! pool counts.

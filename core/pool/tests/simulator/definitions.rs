@@ -41,7 +41,7 @@ pub struct Definitions {
     by: BTreeMap<Configuration, Standing>,
     /// What is held back, whether or not an entry is there.
     held: BTreeMap<Configuration, Digests>,
-    /// The configurations of which more or other tools are accepted since this step began.
+    /// The configurations with more or other accepted tools since this step began.
     unkept: BTreeSet<Configuration>,
     entries: BTreeMap<EntryId, Expected>,
     listings: BTreeMap<ConnectionId, ListingNumber>,
@@ -265,7 +265,7 @@ impl Definitions {
 }
 
 impl Model {
-    /// Whoever begins to hold an entry hears of what is held back there, and of nothing else.
+    /// A new holder of an entry hears of the tools held back there, and of nothing else.
     pub fn newcomers_know_what_is_held_back(
         &self,
         effects: &[Effect],

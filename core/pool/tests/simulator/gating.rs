@@ -34,8 +34,7 @@ fn gates(setup: &Setup, chance: &mut Chance) -> PoolInput {
     PoolInput::SetGates { names, keys }
 }
 
-/// Keys of which nothing is left and for which nobody waits. Of some their gate is the last thing
-/// that is.
+/// Keys that have nothing left and no waiter. Some have only their gate.
 fn forgotten(
     setup: &Setup,
     pool: &PoolState,

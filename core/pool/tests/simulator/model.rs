@@ -280,7 +280,7 @@ impl Model {
         check!(slot.generation >= last, "{entry:?} goes back to {:?}", slot.generation);
         told.slot = Some(slot.clone());
         if slot.state == EntryState::Closed {
-            // Nobody holds what is closed, whoever took it away.
+            // Nobody holds what is closed, no matter who took it away.
             self.leases.retain(|_, (_, other)| *other != entry);
         }
         Ok(())
@@ -380,7 +380,7 @@ impl Model {
         Ok(())
     }
 
-    /// Whoever holds an entry through a step hears of everything that it published.
+    /// A holder of an entry through a step hears everything that the entry published.
     fn nothing_is_owed(
         &mut self,
         effects: &[Effect],
@@ -447,13 +447,13 @@ impl Model {
     }
 }
 
-/// Publish, then grant, then notify: the place of an effect in what is told of one entry.
+/// Publish, then grant, then notify: the place of an effect in the order of one entry.
 fn rank(effect: &Effect) -> Option<(EntryId, u8)> {
     match effect {
         Effect::Publish { entry, .. } => Some((*entry, 1)),
         Effect::Grant { entry, .. } => Some((*entry, 2)),
         Effect::Notify { notice, .. } => Some((entry_of(notice), 3)),
-        // Whoever holds it hears that it is taken away before it is (SPEC 9.2).
+        // Its holders hear that it is taken away before it is (SPEC 9.2).
         Effect::Close { connection, .. } => Some((connection.entry, 4)),
         _ => None,
     }
@@ -472,7 +472,7 @@ fn entry_of(notice: &Notice) -> EntryId {
     }
 }
 
-/// What a session is told of an entry, in order.
+/// What a session hears about an entry, in order.
 pub fn heard(effects: &[Effect], session: SessionId, of: EntryId) -> Vec<&'static str> {
     let word = |effect: &Effect| match effect {
         Effect::Notify { audience: Audience::Sessions(to), notice }

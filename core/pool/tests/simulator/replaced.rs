@@ -44,7 +44,7 @@ impl Replaced {
                 let entry = other.entry;
                 let concerns = entry != connection.entry && setup.server_of(real.key) == server;
                 let is_there = !real.heard_gone && self.outdated.contains(&entry);
-                // Whoever waits for it has an open acquire of its key.
+                // A waiter for it has an open acquire of its key.
                 let awaited = model.acquires.values().any(|asked| asked.key == real.key);
                 if concerns && is_there && !awaited && !step.held.contains_key(&entry) {
                     return Err(format!("{connection} begins before {other} has ended"));

@@ -84,7 +84,7 @@ pub fn is_postponed(model: &mut Model, ticket: Ticket, error: &Error) -> Result<
         })
     };
     let is_true = model.entries.values().any(has_failed);
-    check!(is_true, "{ticket:?} is told of {error:?}, with which nothing failed");
+    check!(is_true, "{ticket:?} hears {error:?}, but nothing failed with it");
     model.failed.insert(ticket);
     Ok(())
 }

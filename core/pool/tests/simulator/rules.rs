@@ -91,7 +91,7 @@ fn expect_no_error(
     // A limit that others of its name wait for stays one.
     let is_past = |error: &trunkline_pool::Error| error.code() != ErrorCode::Limit;
     let left = pool.last_error(row.server).filter(|error| is_back && is_past(error));
-    check!(left.is_none(), "{row:?} connected, and {left:?} is told of it");
+    check!(left.is_none(), "{row:?} connected, and {left:?} is its last error");
     Ok(())
 }
 
@@ -173,7 +173,7 @@ impl Past {
         Ok(())
     }
 
-    /// SPEC 3.2: it stays for the idle cap, so that whoever asks again is answered.
+    /// SPEC 3.2: it stays for the idle cap, to answer a caller that asks again.
     fn expect_kept(&self, row: &EntryStatus, setup: &Setup) -> Result<(), String> {
         if row.state != EntryState::AuthRequired {
             return Ok(());
@@ -422,7 +422,7 @@ fn error_code(input: &PoolInput) -> Option<ErrorCode> {
     }
 }
 
-/// A refusal has a reason: what was asked cannot be had, or whoever asked no longer wants it.
+/// A refusal has a reason: what was asked cannot be had, or the caller no longer wants it.
 pub fn refusals_are_just(
     step: &Step<'_>,
     effects: &[Effect],
@@ -439,7 +439,7 @@ pub fn refusals_are_just(
             _ => waiting.get(refused),
         };
         let just = match (error.code(), input) {
-            // Whoever cancels takes nothing from the others who wait.
+            // A caller that cancels takes nothing from the others who wait.
             (ErrorCode::Cancelled, PoolInput::CancelAcquire { ticket }) => ticket == refused,
             (ErrorCode::Closed, PoolInput::CloseSession { .. } | PoolInput::Acquire(_)) => true,
             (ErrorCode::Closing, PoolInput::Drain { .. } | PoolInput::Restart { .. }) => true,

@@ -180,7 +180,7 @@ impl Run {
     }
 
     fn command(&mut self, chance: &mut Chance) -> Option<PoolInput> {
-        // Whoever waits for a drain may lose patience with it.
+        // A caller that waits for a drain may lose patience with it.
         let again = !self.model.drains.is_empty() && chance.percent(10);
         if again || chance.below(1000) < self.setup.draining / 5 {
             let how = chance.pick(&[DrainMode::Finish, DrainMode::Force]);

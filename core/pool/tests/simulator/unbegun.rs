@@ -7,7 +7,7 @@ pub fn is_it(input: &PoolInput, was: &EntryStatus) -> bool {
     matches!(input, PoolInput::Closed { connection, exit: CloseExit::Unbegun } if connection.generation == was.generation)
 }
 
-/// Whoever asked meanwhile gets another attempt.
+/// A caller that asked meanwhile gets another attempt.
 pub fn leaves(row: &EntryStatus, was: &EntryStatus) -> Result<(), String> {
     let again = row.situation == Situation::Connecting && row.generation > was.generation;
     match again || (was.refs, was.waiters) == (0, 0) {

@@ -310,7 +310,7 @@ impl World {
             |echo: &PoolInput| connection_of(echo).is_some_and(|of| known.contains(&of.entry));
         let places: Vec<usize> =
             (0..self.echoes.len()).filter(|place| is_known(&self.echoes[*place])).collect();
-        // Answers of which there are few would hardly ever meet a state that passes quickly.
+        // Rare answers would hardly ever meet a state that passes quickly.
         let is_scarce = |place: &&usize| {
             matches!(
                 self.echoes[**place],

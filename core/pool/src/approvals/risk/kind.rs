@@ -60,7 +60,7 @@ pub enum RiskKind {
     UserInfo,
     /// An address of another machine that is reached in clear text.
     ClearText,
-    /// A host name of other letters, some of which look like these.
+    /// A host name with letters of other scripts, some of them look-alikes.
     Punycode,
     /// It takes the place of a server that needs no approval.
     HidesUserServer,

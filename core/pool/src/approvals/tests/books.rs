@@ -48,7 +48,7 @@ fn a_configuration_that_comes_back_keeps_its_decision() {
     assert_eq!(standing(&book, "s", &two), Some(Rejected));
 }
 
-/// SPEC 12.3: a rejection stands until whoever sees it decides anew.
+/// SPEC 12.3: a rejection stands until somebody who sees it decides anew.
 #[test]
 fn who_sees_a_rejection_can_decide_anew() {
     let one = identity("a", &[]);

@@ -83,7 +83,7 @@ fn changes(value: &Value) -> Vec<(String, Value)> {
             inner.collect()
         }
         Value::String(text) => match text.as_str() {
-            // Words of which there are few.
+            // Words of a short list.
             "stdio" => Vec::new(),
             "http" => vec![(String::new(), json!("sse"))],
             "pool" => vec![(String::new(), json!("session"))],

@@ -83,7 +83,7 @@ fn what_is_empty_or_private_is_not_kept() {
     assert_eq!(Kept::of(&Arc::new(skipped), &listing(), NOW), None);
     let private = ListingTerms { scope: CacheScope::Private, ..listing() };
     assert_eq!(Kept::of(&catalog(), &private, NOW), None);
-    // And what says so of itself is not read, whoever wrote it.
+    // A text that says so of itself is not read, no matter who wrote it.
     for said in ["private", "whatever"] {
         let scope = format!("\"cacheScope\":\"{said}\",\"tasks\"");
         assert_eq!(parsed(&forged("\"tasks\"", &scope)), None, "{said}");

@@ -93,7 +93,7 @@ fn every_product_has_it() {
             Container::Bare => json!({ "one": command }),
         };
         let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
-        // The tree is the same in each syntax, and JSON has the name of none of their files.
+        // The tree is the same in each syntax, and JSON has no name that their files have.
         let source = read(&text.to_string(), "settings.json", &options).unwrap();
         let template = source.servers[0].template.clone().unwrap();
         let spec = look_up(&template, &HOME, Commands::Refused).unwrap().spec;

@@ -90,7 +90,7 @@ pub enum Gives {
     Nothing,
     /// A document: JSON in C, an object elsewhere.
     Report,
-    /// The same, of which a list in Python and Node has objects.
+    /// The same; a list of them in Python and Node has objects.
     Listed,
     /// A text that is no JSON.
     Text,

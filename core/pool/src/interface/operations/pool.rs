@@ -84,7 +84,7 @@ pub(super) const ROWS: &[Operation] = &[
     ])
     .errors(&[
         fails_when(StaleApproval, "when the tool has changed again since"),
-        fails_when(ToolNotFound, "when the server lists none of that name now"),
+        fails_when(ToolNotFound, "when the server lists no tool of that name now"),
         fails(Limit),
         fails(Closing),
         fails(Closed),

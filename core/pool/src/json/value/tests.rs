@@ -110,7 +110,7 @@ fn what_ends_a_string_or_a_number_is_seen_wherever_it_stands() {
     }
 }
 
-/// Texts that are nearly JSON: one answer, whoever is asked.
+/// Texts that are nearly JSON: every reader gives the same answer.
 #[test]
 fn no_text_is_judged_otherwise_than_by_serde_json() {
     let seeds = [

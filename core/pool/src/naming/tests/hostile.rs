@@ -79,7 +79,7 @@ fn pairs(seed: u64) -> Vec<ToolName> {
     pairs
 }
 
-/// Every pair has a valid name of its own, which is none of the reserved ones and leads back to it.
+/// Every pair has a valid name of its own, which is not reserved and leads back to the pair.
 fn check(map: &NameMap, tools: &[ToolName], reserved: &BTreeSet<String>) {
     assert_eq!(map.left_out(), []);
     assert_eq!(map.len(), tools.len());

@@ -91,8 +91,8 @@ fn a_bare_name_that_several_come_with_is_nobodys() {
     assert_eq!(looks[1], [looks[0][1].clone()]);
 }
 
-/// SPEC 14.3, S-42: a bare name never changes hands, whoever comes with it later and whether its
-/// tool is there or not.
+/// SPEC 14.3, S-42: a bare name never changes hands, no matter which server brings it later and
+/// whether its tool is there.
 #[test]
 fn a_bare_name_never_changes_hands() {
     let naming = styled(NameStyle::Bare);

@@ -25,7 +25,7 @@ const T: &str = r#"{"access_token":"t"}"#;
 /// The same, of a token that had no type.
 const UNTYPED: &str = r#"{"access_token":"t","called":""}"#;
 
-/// A client of which nothing but its id is said.
+/// A client with nothing but its id.
 const X: &str = r#"{"id":"x"}"#;
 
 /// Which answer, its body, and what of it counts.

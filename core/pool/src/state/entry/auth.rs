@@ -15,9 +15,9 @@ use crate::state::session::ask::{End, NOW};
 use crate::state::{ConnectionId, PoolState};
 
 impl PoolState {
-    /// There are others now for these entries: whoever holds one that lacked them gets it back by
-    /// one attempt, as soon as there is room for it; what has none is refused until then. What
-    /// stands is listed again, since lists may depend on who asks.
+    /// There are others now for these entries: a holder of one that lacked them gets it back by one
+    /// attempt, as soon as there is room; what has none is refused until then. What stands is
+    /// listed again, since lists may depend on who asks.
     pub(in crate::state) fn credentials_changed(
         &mut self,
         entries: &[EntryId],
@@ -117,8 +117,8 @@ impl PoolState {
         out.push(Effect::Notify { audience: Audience::Pool, notice });
     }
 
-    /// The last holder of an entry without credentials is gone: it stays for a while, so that
-    /// whoever asks next is answered.
+    /// The last holder of an entry without credentials is gone: it stays for a while, to answer the
+    /// next caller.
     pub(in crate::state) fn keep_unauthorized(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         let cap = self.options.idle_cap;
         if cap.is_zero() {

@@ -149,8 +149,8 @@ impl PoolState {
         }
     }
 
-    /// An attempt that nobody wanted ended before it had begun. Whoever asked for it meanwhile gets
-    /// another.
+    /// An attempt that nobody wanted ended before it had begun. A caller that asked for it
+    /// meanwhile gets another.
     fn unbegun(&mut self, id: EntryId, out: &mut Vec<Effect>) {
         let Some(entry) = self.entries.get(id) else {
             return;
@@ -229,8 +229,8 @@ impl PoolState {
         let catalog = std::mem::take(&mut entry.catalog);
         entry.held = QuarantinedTools::default();
         let mut told = Vec::new();
-        // Whoever loses what it holds loses it to the end of the pool, or to a gate, and then lives
-        // on without its tools.
+        // A session loses a server to the end of the pool, or to a gate, and then lives on without
+        // its tools.
         let to_gate = self.closing.is_none();
         if connected {
             let reason = if to_gate { LossReason::Gate } else { LossReason::Shutdown };
@@ -256,7 +256,7 @@ impl PoolState {
         };
         self.report_restarts(id, &Err(refusal), out);
         if wire.is_none() {
-            // Nothing is told of an entry after it was shown as closed.
+            // No news of an entry comes after it was shown as closed.
             out.append(&mut told);
             self.bury(id, end.reason, out);
         } else {
@@ -267,7 +267,7 @@ impl PoolState {
         }
     }
 
-    /// Drops the record of an entry of which nothing is left.
+    /// Drops the record of an entry that has nothing left.
     fn bury(&mut self, id: EntryId, reason: &'static str, out: &mut Vec<Effect>) {
         self.announce(id, reason, out);
         let server = self.entries.get(id).map(|entry| entry.server);

@@ -179,7 +179,7 @@ impl PoolState {
         self.place(id, Phase::Failed { until }, wire);
     }
 
-    /// A quiet attempt failed: who looks sees the newest error, and nobody is told of it.
+    /// A quiet attempt failed: status shows the newest error, and no event says so.
     pub(in crate::state) fn fail_quietly(
         &mut self,
         id: EntryId,

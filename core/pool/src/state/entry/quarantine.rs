@@ -1,9 +1,9 @@
 //! What becomes of tools whose definition changed (SPEC 7.6).
 //!
 //! What an entry publishes as its lists is what may be used. A tool that is held back is published
-//! beside them, so that it is in no view and in no call, and whoever holds the entry has been told
-//! of it. What is held back of a server without an entry is remembered with its configuration, and
-//! is accepted there.
+//! beside them, so that it is in no view and in no call, and each holder of the entry has heard of
+//! it. What is held back of a server without an entry is remembered with its configuration, and is
+//! accepted there.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

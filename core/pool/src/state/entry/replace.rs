@@ -1,8 +1,8 @@
-//! Break before make: what is of an old configuration and of use to nobody has ended before another
-//! of its name begins (SPEC 13.1).
+//! Break before make: an entry of an old configuration without use ends before another of its name
+//! begins (SPEC 13.1).
 //!
-//! An old entry is not taken away because it is old: it drains like any other, and whoever holds or
-//! awaits it keeps it, so that the new one comes beside it. It is the first attempt of a new entry
+//! An old entry is not taken away because it is old: it drains like any other, and its holders and
+//! waiters keep it, so that the new one comes beside it. It is the first attempt of a new entry
 //! that ends it, and that waits until nothing of it is left. What is over already is waited for as
 //! well, whatever ended it. While that attempt waits for a process slot, what is old is ended
 //! already.

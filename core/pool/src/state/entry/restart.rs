@@ -1,6 +1,6 @@
 //! Restart: every entry of a name, or one of them, gets a new incarnation (SPEC 9.1, 9.2).
 //!
-//! What is of an old configuration is restarted for those who hold or await it. With the last of
+//! An entry of an old configuration is restarted for those who hold or await it. With the last of
 //! them the restart is superseded: no process of a configuration that nobody has any more is begun,
 //! or kept.
 
@@ -53,9 +53,8 @@ impl PoolState {
         self.report(ticket, None, out);
     }
 
-    /// Takes note of which entries are of an old configuration. What is restarted for nobody ends
-    /// at once; the restart of what is still wanted, when nobody wants it any more
-    /// ([`settle`](Self::settle)).
+    /// Notes the entries of an old configuration. What is restarted for nobody ends at once; the
+    /// restart of what is still wanted, when nobody wants it any more ([`settle`](Self::settle)).
     pub(in crate::state) fn reconfigure(
         &mut self,
         outdated: &[EntryId],

@@ -1,7 +1,7 @@
 //! What may begin: the gates, the budget and the limits, asked in one place (SPEC 4.1, 11.5).
 //!
 //! Two questions are asked. [`obstacle`](PoolState::obstacle) is asked before something that does
-//! not run takes a place, so that whoever asked gets a typed answer. [`admit`](PoolState::admit) is
+//! not run takes a place, so that the caller gets a typed answer. [`admit`](PoolState::admit) is
 //! asked at the very moment of a `Connect`, whatever led there (a first connect, a retry, a
 //! restart, a fresh attempt, a wait that is over), and its answer is the only thing that a
 //! `Connect` can be made of.
@@ -100,7 +100,7 @@ impl PoolState {
         self.obstacle((entry.server, entry.key), entry.family, Some(entry))
     }
 
-    /// The obstacle as whoever asked is told of it.
+    /// The obstacle as an error for the caller.
     pub(in crate::state) fn refusal(&self, obstacle: &Obstacle) -> Error {
         let limits = &self.options.limits;
         match obstacle {

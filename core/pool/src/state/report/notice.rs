@@ -16,13 +16,13 @@ use crate::state::terms::{EntryState, LossReason};
 pub enum Audience {
     /// Every subscriber of the pool.
     Pool,
-    /// These sessions, each of which holds the entry, one after the other.
+    /// These sessions, which all hold the entry, one after the other.
     Sessions(Box<[SessionId]>),
     /// Every subscriber of the pool and of every session, once (the scope `workspace`).
     Everybody,
 }
 
-/// What is told. Names and numbers are added by whoever delivers it.
+/// What is told. The driver, which delivers it, adds names and numbers.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Notice {

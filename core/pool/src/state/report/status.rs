@@ -80,7 +80,7 @@ impl PoolState {
         &self.options
     }
 
-    /// Every entry of which something is left, also those that are only ending.
+    /// Every entry that has something left, also those that are only ending.
     pub fn entries(&self) -> impl Iterator<Item = EntryStatus> + '_ {
         self.entries.iter().filter_map(|(id, _)| self.entry(id))
     }
@@ -121,8 +121,8 @@ impl PoolState {
         self.entries.get(id).map(|entry| entry.configuration())
     }
 
-    /// What is wrong with a server of which nothing is there: the limit that it waits for, else the
-    /// last error of its name, also of entries that are gone.
+    /// What is wrong with a server that has no entry: the limit that it waits for, else the last
+    /// error of its name, also of entries that are gone.
     pub fn last_error(&self, server: ServerId) -> Option<Error> {
         self.limit_of_wishes(server).or_else(|| self.names.get(server)?.last_error.clone())
     }

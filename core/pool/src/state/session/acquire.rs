@@ -317,7 +317,7 @@ impl PoolState {
     /// Answers an ask that cannot begin; a wish waits for room.
     fn stop_at(&mut self, obstacle: &Obstacle, ask: Ask, if_full: IfFull, out: &mut Vec<Effect>) {
         let waits = obstacle.is_lack_of_room() && if_full == IfFull::Wait;
-        // What the budget refuses of wishes is noted as everybody is told of it.
+        // Wishes that the budget refuses are noted when the notice of them goes to everybody.
         if !(waits && matches!(obstacle, Obstacle::Budget)) {
             self.note_refusal(ask.server, obstacle.reason());
         }

@@ -52,7 +52,7 @@ const PYTHON: &str = "bindings/python/python/trunkline";
 
 type Part = fn(Owner) -> String;
 
-/// The files of which a part is written, one of each of these owners, between its marks.
+/// The files with a written part: one for each of these owners, between its marks.
 const PARTS: &[(&str, &[Owner], Part)] = &[
     ("bindings/python/python/trunkline/_aio.py", &OWNERS, asyncio),
     ("bindings/python/python/trunkline/sync.py", &OWNERS, threads),
