@@ -55,7 +55,7 @@ pub(crate) struct Link {
     pub(super) runtime: Handle,
     pub(super) ending: Ending,
     events: Arc<dyn ConnectionEvents>,
-    /// When whoever connects gives up.
+    /// When the connect gives up.
     pub(super) given_up_at: tokio::time::Instant,
     life: Mutex<Life>,
 }

@@ -53,8 +53,8 @@ pub(crate) struct ConnectOptions {
     pub client_info: Option<ClientInfo>,
     /// What becomes of a server that lists nothing.
     pub nothing_listed: NothingListed,
-    /// Waits before each attempt to have a list that the server did not give, of which the last
-    /// repeats; none never asks.
+    /// Waits before each attempt to have a list that the server did not give. The last one repeats;
+    /// an empty list never asks.
     pub quiet_waits: Vec<Duration>,
     /// Silence before the server is asked whether it lives; zero never asks.
     pub keepalive: Duration,

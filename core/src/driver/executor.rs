@@ -1,5 +1,5 @@
-//! Who carries out what is queued: a role, which whoever finds nobody in it takes until the queue
-//! is empty.
+//! Who carries out what is queued: a role. A thread that finds it free takes it until the queue is
+//! empty.
 
 #[cfg(all(test, feature = "schedules"))]
 mod schedules;
@@ -33,7 +33,7 @@ pub(super) fn run<Q: Queued, G: DerefMut<Target = Q>>(
         carry_out(next);
         queued = lock();
     }
-    // Under the same lock under which the queue was seen empty: whoever queues from here on finds
-    // nobody.
+    // Under the same lock under which the queue was seen empty: a thread that queues from here on
+    // finds the role free.
     *queued.executing() = false;
 }

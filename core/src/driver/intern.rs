@@ -196,7 +196,7 @@ impl Interner {
         }
     }
 
-    /// A key is connected: its turn is that of whoever asks from now on.
+    /// A key is connected: later askers get its turn from now on.
     pub(super) fn mark_connected(&mut self, key: KeyId) {
         if let Some(Some(row)) = self.keyed.get_mut(key.0 as usize) {
             row.keyed.turn = StartPriority::default();

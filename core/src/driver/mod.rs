@@ -1,8 +1,8 @@
 //! The driver: steps the reducer, and carries out what it wants, in order. It decides nothing.
 //!
 //! A command steps the reducer in the caller's own thread, under one short mutex. The effects go
-//! into ONE ordered queue, and whoever finds nobody at work on the queue carries them out, one
-//! after another and without the mutex, until it is empty. So the executor is a role and not a
+//! into ONE ordered queue, and a thread that finds nobody at work on the queue carries them out,
+//! one after another and without the mutex, until it is empty. So the executor is a role and not a
 //! task: an acquire that can be granted at once is granted before the call returns, and no answer
 //! waits for another thread. Carrying out an effect never blocks and never awaits.
 
@@ -81,11 +81,11 @@ pub(crate) struct Driver {
     pub roots: Roots,
     /// How tools are named, beside the names that the host keeps for itself.
     pub naming: Arc<Naming>,
-    /// Of which filters of the pool's servers the host was warned.
+    /// The filters of the pool's servers that the host was warned of.
     pub warned: Warned<Unmatched>,
     /// Where events go.
     pub hub: Arc<Hub>,
-    /// Who is told of requests and connections.
+    /// Who hears of requests and connections.
     pub observer: Observer,
     /// What servers turned out to speak.
     eras: Eras,
@@ -340,7 +340,7 @@ impl Driver {
         self.starts.queue(turn, cell.key)
     }
 
-    /// What is wrong with a server of which nothing is there.
+    /// What is wrong with a server that has no entry.
     pub(crate) fn last_error(&self, name: &str) -> Option<Error> {
         let core = self.core();
         core.state.last_error(core.interner.known_server(name)?)

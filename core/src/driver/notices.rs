@@ -204,7 +204,7 @@ impl Driver {
 
 #[cfg(test)]
 impl Driver {
-    /// A step of which nothing is carried out yet.
+    /// A step that is not carried out yet.
     pub(crate) fn step_only(&self, input: trunkline_pool::state::PoolInput) {
         self.run_only(&mut self.core(), input);
     }

@@ -156,7 +156,7 @@ impl Driver {
         give(ticket, asked, answered);
     }
 
-    /// A lease was granted: its session has it from now on, and whoever asked gets it.
+    /// A lease was granted: its session has it from now on, and the caller gets it.
     pub(super) fn grant(self: &Arc<Self>, ticket: Ticket, lease: LeaseId, entry: EntryId) {
         let mut core = self.core();
         let cell = core.entries.get(&entry).cloned();

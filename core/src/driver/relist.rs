@@ -31,7 +31,7 @@ impl Driver {
     /// before any result that was read after it.
     pub(crate) fn owes_lists(&self, cell: &EntryCell, generation: Generation) -> bool {
         let connection = ConnectionId { entry: cell.entry, generation };
-        // In this order: a listing has begun before the reducer is told of its end.
+        // In this order: a listing has begun before the reducer hears of its end.
         let is_owed = self.core().state.owes_lists(connection);
         is_owed || cell.listings.are_read()
     }

@@ -87,7 +87,7 @@ impl ClosedSession {
 
 impl Drop for ClosedSession {
     fn drop(&mut self) {
-        // In a forked child the timer, and whoever holds a lock of it, are the parent's.
+        // In a forked child the timer, and each holder of its lock, are the parent's.
         if self.fork_generation == platform::fork_generation() {
             self.timer.abort();
         }
@@ -298,7 +298,7 @@ impl SessionSet for SessionRegistry {
     fn reconcile_all(&self) -> bool {
         self.review_kept();
         // Each takes what is newest when its turn comes: a session that opens or another change
-        // that comes meanwhile makes none of them miss anything. The handles stay until all have
+        // that comes meanwhile makes no session miss anything. The handles stay until all have
         // followed.
         let sessions = self.live_sessions();
         let cores: Vec<_> = sessions.iter().map(|session| session.core().clone()).collect();

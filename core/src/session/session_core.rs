@@ -92,7 +92,7 @@ pub(crate) struct SessionWarned {
 }
 
 /// What the session's handle, leases and calls share. The fields that a list change reads stand
-/// first, side by side: it reads thousands of sessions, none of which is in the processor's cache.
+/// first, side by side: it reads thousands of sessions, which are not in the processor's cache.
 #[repr(C)]
 pub(crate) struct SessionCore {
     /// What events have to know of it.
@@ -105,7 +105,7 @@ pub(crate) struct SessionCore {
     pub(crate) wants: Mutex<DemandSet>,
     /// When it was opened: the start gate counts from here.
     pub(crate) opened: Instant,
-    /// The sessions of the pool, of which it is one.
+    /// The sessions of the pool, itself among them.
     pub(crate) sessions: Arc<dyn PoolSessions>,
     /// What configures the pool.
     pub(crate) config: Arc<Config>,

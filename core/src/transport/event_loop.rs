@@ -69,7 +69,7 @@ impl LentOutput {
         self.terms.number
     }
 
-    /// Of whom the answer is waited for.
+    /// The request whose answer is waited for.
     pub(crate) fn request(&self) -> u64 {
         self.terms.request.load(Ordering::Acquire)
     }

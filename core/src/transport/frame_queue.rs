@@ -96,8 +96,8 @@ impl FrameQueue {
         self.remove(0)
     }
 
-    /// Takes the first frames out of which so many bytes were written, as far as they are whole;
-    /// how much of the next was written.
+    /// Takes the first frames out as far as so many written bytes cover them whole; returns how
+    /// much of the next was written.
     pub(super) fn pop_written(&mut self, mut written: usize) -> usize {
         while let Some(first) = self.frames.front()
             && first.bytes.len() <= written

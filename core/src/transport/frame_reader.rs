@@ -13,7 +13,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 const BUFFER_KEPT_BYTES: usize = 512 << 10;
 
 thread_local! {
-    /// The buffer of whoever read last on this thread, for who reads next: a connection at rest has
+    /// The buffer of the last reader on this thread, for the next one: a connection at rest has
     /// none.
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }

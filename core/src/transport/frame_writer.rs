@@ -144,14 +144,14 @@ impl FrameWriter {
         queue.frames.withdraw(request, begun)
     }
 
-    /// The requests that wait, of which nothing was written yet.
+    /// The requests that wait and are not written in part.
     pub(crate) fn unsent(&self) -> HashSet<u64> {
         let queue = self.lock();
         queue.frames.requests(usize::from(queue.written > 0)).collect()
     }
 
-    /// Takes no frame any more, and gives back the requests of which nothing was written. The pipe
-    /// stays open.
+    /// Takes no frame any more, and gives back the requests that were not begun. The pipe stays
+    /// open.
     pub(crate) fn stop(&self) -> Vec<u64> {
         let mut queue = self.lock();
         queue.stopped = true;

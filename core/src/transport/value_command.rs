@@ -153,7 +153,7 @@ async fn read_all(pipe: &ReadPipe, out: &mut Vec<u8>) -> std::result::Result<(),
     }
 }
 
-/// Reads what nobody wants to see, so that whoever writes it is not held up.
+/// Reads what nobody wants to see, so that its writer is not held up.
 async fn discard(pipe: &ReadPipe) -> std::convert::Infallible {
     let mut buffer = Vec::with_capacity(READ_BYTES);
     while let Ok(1..) = pipe.read(&mut buffer).await {

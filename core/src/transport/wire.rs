@@ -27,10 +27,10 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// Sends a frame, which ends with its newline, or queues it. Never waits.
     fn send(&self, frame: &[u8], kind: FrameKind) -> WriteOutcome;
 
-    /// A request was written whole: whoever always reads may look for its answer before it waits.
+    /// A request was written whole: the standing reader may look for its answer before it waits.
     fn request_written(&self, _inbound: &dyn Inbound) {}
 
-    /// Somebody waits for an answer without reading it: from here on whoever always reads does.
+    /// Somebody waits for an answer without reading it: from here on the standing reader does.
     fn recall_reader(&self) {}
 
     /// Reads the answer to this request on the calling thread, which waits for it, if nobody else
@@ -63,10 +63,10 @@ pub(crate) trait Wire: Send + Sync + 'static {
     /// Takes a request back; `true` means that nothing of it was sent, and nothing will be.
     fn withdraw(&self, request: u64) -> bool;
 
-    /// The requests that wait to be sent, of which nothing was sent yet.
+    /// The requests that wait to be sent and were not begun.
     fn unsent(&self) -> HashSet<u64>;
 
-    /// Takes no frame any more, and gives back the requests of which nothing was sent.
+    /// Takes no frame any more, and gives back the requests that were not begun.
     fn stop(&self) -> Vec<u64>;
 
     /// Ends the far end, and resolves when nothing of it is left here. `killed` turns true when the
@@ -170,8 +170,7 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     /// Whether the request of this id is still without its answer.
     fn awaits(&self, request: u64) -> bool;
 
-    /// When whoever connects gives up; `None` once the connection is made, or is not wanted any
-    /// more.
+    /// When the connect gives up; `None` once the connection is made, or is not wanted any more.
     fn given_up_at(&self) -> Option<tokio::time::Instant>;
 
     /// Whether the handshake is wanted: resolves when no question is open beside it that may be

@@ -32,13 +32,13 @@ use crate::{Error, Outcome, Result};
 const EXIT_STATUS_WAIT: Duration = Duration::from_millis(100);
 
 /// How long it waits beyond that where the process is known to have ended, or to be about to:
-/// whoever is to say how may be late, on a busy machine.
+/// the word on how it ended may be late, on a busy machine.
 const ENDING_WAIT: Duration = Duration::from_millis(1_400);
 
 /// How long the exit is waited for after the loss was reported without it.
 const LATE_EXIT_WAIT: Duration = Duration::from_secs(30);
 
-/// How long the calls in flight wait with it: whoever hears that a call was lost then mostly finds
+/// How long the calls in flight wait with it: a caller that hears of a lost call then mostly finds
 /// the loss reported, since the report follows the answers at once when the exit is known, and that
 /// is mostly within a millisecond. Half of what SPEC 5.6 leaves.
 const ANSWER_WAIT: Duration = Duration::from_millis(5);

@@ -1,6 +1,6 @@
 //! The requests of ours that wait for an answer: the table of `trunkline_pool::in_flight` behind a
-//! lock, with ids, what belongs to a request, and who is told of changes. No callback runs under
-//! the lock.
+//! lock, with ids, what belongs to a request, and who hears of changes. No callback runs under the
+//! lock.
 
 #[cfg(all(test, feature = "schedules"))]
 mod schedules;
@@ -42,7 +42,7 @@ pub(in crate::client) struct Waiter {
     pub attempts: Option<Attempts>,
     /// What it needs for another round (SPEC 15.4).
     pub again: Option<Arc<NextRound>>,
-    /// Ends with the flight: whoever works for it sees that.
+    /// Ends with the flight, so that work for it sees the end.
     pub under_way: Vec<mpsc::Sender<Infallible>>,
 }
 
@@ -79,7 +79,7 @@ impl InFlight {
         RequestId(self.next_id.load(Ordering::Relaxed))
     }
 
-    /// Whether a call with a smaller id is in flight that is none of the `unsent`.
+    /// Whether a call with a smaller id is in flight that is not among the `unsent`.
     pub(in crate::client) fn has_call_before(
         &self,
         RequestId(id): RequestId,
@@ -335,7 +335,7 @@ pub(in crate::client) struct Hold {
 }
 
 impl Hold {
-    /// Waits until none of the calls is in flight any more.
+    /// Waits until no call is in flight any more.
     pub(in crate::client) async fn over(&mut self) {
         // Nothing is ever sent: the end of the senders is the end of their flights.
         while self.over.recv().await.is_some() {}

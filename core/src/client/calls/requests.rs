@@ -67,7 +67,7 @@ impl Link {
             }
         }
         if !reads_here {
-            // After it is in the table: whoever lays the reader's role down looks there.
+            // After it is in the table: a thread that lays the reader's role down looks there.
             self.wire.recall_reader();
         }
         let error = self.write(id, method, (params, has_own_meta), metadata.as_deref(), token);
@@ -82,7 +82,7 @@ impl Link {
     /// Sends a call again, for its next round; the error, when that is not possible.
     ///
     /// One that has ended meanwhile is not sent; one that ends while it is written is taken back,
-    /// since whoever ended it may have found nothing to take back yet.
+    /// since the code that ended it may have found nothing to take back yet.
     pub(in crate::client) fn put(&self, id: u64, method: &str, params: &str) -> Option<Error> {
         if !self.calls.contains(id) {
             return None;
@@ -164,7 +164,7 @@ impl Link {
             reads_here: false,
         };
         let done = Box::new(move |result| {
-            // Nobody waits any more when whoever asked was dropped.
+            // Nobody waits any more when the caller was dropped.
             let _ = answer.send(result);
         });
         self.start_as(id, request, done, purpose)
@@ -218,7 +218,7 @@ impl Link {
 }
 
 /// A request that is in the table and not written yet. Dropped, because of a panic, it ends it:
-/// whoever waits for it would wait for ever, and what counts it would count it for good.
+/// its caller would wait for ever, and what counts it would count it for good.
 struct Unwritten<'a> {
     link: &'a Link,
     id: u64,

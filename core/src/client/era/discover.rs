@@ -164,8 +164,8 @@ fn choose(theirs: &[String]) -> Choice {
     }
 }
 
-/// The code of an error that only a modern server gives. Whoever answers with one of them is not
-/// asked for a handshake.
+/// The code of an error that only a modern server gives. A server that answers with one of them is
+/// not asked for a handshake.
 pub(super) fn modern_code(error: &Error) -> Option<i64> {
     let code = error.detail().get("code").and_then(Value::as_i64)?;
     let is_modern = error.code() == ErrorCode::ServerError && MODERN_ERRORS.contains(&code);

@@ -1,4 +1,4 @@
-//! The capabilities of the client that a server is told of.
+//! The capabilities of the client that a server learns.
 
 use rmcp::model::{
     ClientCapabilities, ElicitationCapability, FormElicitationCapability, RootsCapabilities,

@@ -83,7 +83,7 @@ impl Link {
     }
 }
 
-/// One process or way that came to nothing, of which nothing is left.
+/// One process or way that came to nothing and has nothing left.
 struct Unopened {
     failed: Unconnected,
     /// How another one may do better.
@@ -223,7 +223,8 @@ async fn start(
     let found = stdio::find(server, program, workspace, environment, check, &options.lookups);
     let launch = tokio::select! {
         biased;
-        // Told, or dropped by whoever wanted the connection. A look-up that goes on starts nothing.
+        // Told, or dropped by the caller that wanted the connection. A look-up that goes on starts
+        // nothing.
         _ = given_up.wait_for(Option::is_some) => return Err(untouched(cancelled(server))),
         found = found => found.map_err(untouched)?,
         () = tokio::time::sleep_until(begun + limit) => {
@@ -373,7 +374,7 @@ struct ConnectAttempt {
 }
 
 impl ConnectAttempt {
-    /// Its result is known, and whoever has it ends the connection.
+    /// Its result is known, and the holder of it ends the connection.
     fn over(mut self) {
         self.link = None;
     }

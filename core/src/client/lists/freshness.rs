@@ -83,7 +83,7 @@ impl Freshness {
     }
 
     /// A list that the connection never had could not be read: all are read again after the next of
-    /// these waits, of which the last repeats, and never where there is none (SPEC 4.4, 8.1).
+    /// these waits, and never where there is no wait. The last one repeats (SPEC 4.4, 8.1).
     pub(in crate::client) fn lacks_one(&self, error: &Error, waits: &[Duration], now: Instant) {
         self.lack(error.retry_after(), waits, (now, chance()));
     }
@@ -196,8 +196,8 @@ mod tests {
         assert_eq!(waits(None, &[1], 0.0), [None]);
     }
 
-    /// PROTOCOL 1.2: whoever reads lists again by the clock backs off, and does not do it when
-    /// everybody does.
+    /// PROTOCOL 1.2: a client that reads lists again by the clock backs off, and does not do it
+    /// when everybody does.
     #[test]
     fn lists_that_stay_the_same_are_read_ever_more_seldom() {
         let same = waits(Some(1), &[7; 7], 0.0);
@@ -290,7 +290,7 @@ mod tests {
         }
     }
 
-    /// SPEC 8.3: whoever wants no traffic in silence has none; and no hint is too long.
+    /// SPEC 8.3: a host that wants no traffic in silence has none; and no hint is too long.
     #[test]
     fn without_a_keep_alive_nothing_is_read_again_by_itself() {
         let (freshness, now) = (Freshness::default(), Instant::now());

@@ -3,7 +3,7 @@
 //!
 //! A stream is a request that is answered only at its end. However it ends, by a result, an error,
 //! a cancellation or without a word, it is opened again; and since something may have been missed,
-//! whoever waits for it is told so.
+//! those who wait for it are told so.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -127,8 +127,8 @@ impl Link {
         id.is_some()
     }
 
-    /// A resource was updated, or a part of it: whoever listens to the whole knows the name of the
-    /// whole alone.
+    /// A resource was updated, or a part of it: a listener to the whole knows the name of the whole
+    /// alone.
     pub(in crate::client) fn take_updated(&self, params: &str) {
         #[derive(Deserialize)]
         struct Updated {

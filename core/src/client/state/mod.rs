@@ -1,4 +1,4 @@
-//! The parts that the state of a connection is made of: none of them knows the connection.
+//! The parts of a connection's state. They do not know the connection.
 
 pub(super) mod handshake;
 pub(super) mod ignored_counts;

@@ -1,5 +1,5 @@
-//! The requests of a server that handlers work on: how many, how often, and by whom each is taken
-//! off the list.
+//! The requests of a server that handlers work on: how many, how often, and who takes each off the
+//! list.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -173,8 +173,7 @@ async fn a_broken_pipe_is_a_loss_at_once() {
     open.close().await;
 }
 
-/// SPEC 8.6, FAULTS H12: whoever is to say how a process ended may come to it late, on a busy
-/// machine.
+/// SPEC 8.6, FAULTS H12: the word on how a process ended may come late, on a busy machine.
 #[tokio::test]
 async fn the_status_is_told_where_the_process_ended_however_late_that_is_heard() {
     let open = script(&scripted("reply '{}'")).connect().await;
@@ -231,7 +230,7 @@ async fn a_server_that_closed_its_output_alone_is_lost_soon() {
     assert!(begun.elapsed() < Duration::from_secs(3));
 }
 
-/// SPEC 4.2: an attempt has one time, of which what came before the connect is a part.
+/// SPEC 4.2: an attempt has one time, which what came before the connect is a part of.
 #[tokio::test]
 async fn what_was_spent_before_the_connect_is_not_had_again() {
     let server = test_server(&["--silent"]).options(|options| {

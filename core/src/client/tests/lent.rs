@@ -227,7 +227,7 @@ async fn an_error_of_the_server_is_read_as_well() {
     open.close().await;
 }
 
-/// SPEC 5.6: the loss is everybody's, whoever reads.
+/// SPEC 5.6: the loss is everybody's, no matter who reads.
 #[tokio::test]
 async fn a_server_that_dies_under_a_thread_that_reads_ends_its_call() {
     let open = kept(test_server(&[])).connect().await;

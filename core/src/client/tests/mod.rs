@@ -194,7 +194,7 @@ impl Server {
         Open { connection, catalog: listed.catalog, recorder, pid }
     }
 
-    /// What its lists failed of, none of which could be had.
+    /// Why its lists failed, where no list could be had.
     async fn without_lists(self) -> Error {
         self.options(|options| options.nothing_listed = NothingListed::Error).refused().await
     }

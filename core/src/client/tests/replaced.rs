@@ -8,8 +8,8 @@ use super::*;
 use crate::host_env::{FoundProgram, StartSnapshot};
 use crate::transport::stdio::ProgramCheck;
 
-/// A server of a file, which is touched right after the first look, and the answer to whoever asks
-/// for it: how often it was looked at, and the error.
+/// A server of a file, which is touched right after the first look, and the answer to a caller: how
+/// often it was looked at, and the error.
 async fn refused_once_touched(program: &Path, touch: fn(&Path)) -> (usize, Error) {
     let (looks, first) = (Arc::new(AtomicUsize::new(0)), Arc::new(OnceLock::new()));
     let (counted, tool) = (looks.clone(), program.to_owned());

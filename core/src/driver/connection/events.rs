@@ -40,7 +40,7 @@ pub(in crate::driver) enum Gate {
 pub(in crate::driver) struct EarlyInputs {
     /// At most one loss and one stale mark.
     inputs: Vec<PoolInput>,
-    /// Resources may have been updated: whoever wants one is told, whichever it was.
+    /// Resources may have been updated: every session that wants one is told, whichever it was.
     resources: bool,
 }
 

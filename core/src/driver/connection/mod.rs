@@ -177,7 +177,7 @@ async fn begin(
 ) -> Result<Attempted, PoolInput> {
     if ended.cell.host.is_none() {
         ended.driver.catalogs.shown().await;
-        // Whoever lists it now goes on first where there is no other core.
+        // A caller that lists it now goes on first where there is no other core.
         std::thread::yield_now();
     }
     let (place, asked) = turn(ended, place, orders).await?;

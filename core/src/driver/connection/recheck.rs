@@ -3,8 +3,7 @@
 //!
 //! Between the decision that let it in and this moment another host may have rejected it, or the
 //! name of its command may have come to lead to another program. A refusal here starts nothing, is
-//! no failure of the server, and shuts the gate of its key, so that whoever waits for it is
-//! answered with the reason.
+//! no failure of the server, and shuts the gate of its key, so that its waiters get the reason.
 
 use std::sync::Arc;
 
@@ -57,7 +56,7 @@ pub(in crate::driver) async fn before_connecting(
     }
 }
 
-/// What ends an attempt of which nothing has begun.
+/// What ends an attempt that has begun nothing.
 pub(in crate::driver) fn over(ended: &EndReport, order: Option<Control>) -> PoolInput {
     let exit = order.map_or(CloseExit::Clean, |order| order.exit_of_unbegun());
     PoolInput::Closed { connection: ended.id, exit }

@@ -93,7 +93,7 @@ impl Starts {
         StartPermit { starts: self.clone(), number, given }
     }
 
-    /// Whoever waits for a connection of that key is early from now on.
+    /// A waiter for a connection of that key is early from now on.
     pub(in crate::driver) fn hasten(&self, key: KeyId) {
         let mut state = self.state();
         let are_late = state
@@ -236,7 +236,7 @@ mod tests {
         assert!(has(&mut second));
     }
 
-    /// SPEC 14.1: whoever is wanted early once it waits goes before those that came first.
+    /// SPEC 14.1: a server that is wanted early once it waits goes before those that came first.
     #[test]
     fn who_is_hastened_is_early_from_then_on() {
         let starts = Starts::new(Some(1));
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(waiting(&starts), (0, 0));
     }
 
-    /// SPEC 14.1: a slow one keeps one place, and whoever is behind it goes past.
+    /// SPEC 14.1: a slow one keeps one place, and those behind it go past.
     #[test]
     fn who_keeps_its_place_for_long_holds_up_nobody_else() {
         let starts = Starts::new(Some(2));

@@ -233,8 +233,8 @@ async fn what_is_said_of_resources_waits_until_the_connection_is_announced() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 3.4: what waits for its turn is dropped with the last that wanted it, whoever that was, and
-/// nothing of it is started.
+/// SPEC 3.4: what waits for its turn is dropped with the last that wanted it, and nothing of it is
+/// started.
 #[tokio::test]
 async fn what_waits_for_its_turn_goes_with_who_wanted_it() {
     let (pool, session) = pool_with(SERVER, json!({ "start_parallel": 1 })).await;

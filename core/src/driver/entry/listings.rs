@@ -7,8 +7,7 @@ use tokio::sync::watch;
 
 use crate::Error;
 
-/// How many listings of an entry began, and the last of them of which everything that came of it is
-/// carried out.
+/// How many listings of an entry began, and the last one whose effects are all carried out.
 #[derive(Default)]
 pub(crate) struct Listings {
     pub(in crate::driver) begun: AtomicU64,
@@ -18,7 +17,7 @@ pub(crate) struct Listings {
 }
 
 impl Listings {
-    /// Whether one began of which not everything is carried out.
+    /// Whether one began whose effects are not all carried out.
     pub(in crate::driver) fn are_read(&self) -> bool {
         self.begun.load(Ordering::SeqCst) > *self.ended.borrow()
     }

@@ -72,7 +72,7 @@ pub(crate) struct EntryCell {
     pub author: Author,
     /// What a remote server set, over all connections.
     pub cookies: Arc<Jar>,
-    /// Whoever reads the files that its values are taken from.
+    /// One reader at a time of the files that its values come from.
     pub reads_values: OneByOne,
     published: ArcSwap<EntrySnapshot>,
     /// Wakes the calls that wait for another state.
@@ -377,7 +377,7 @@ impl EntryCell {
         }
     }
 
-    /// Whether a session holds it that named none of these levels.
+    /// Whether a session holds it that is not among these levels.
     fn has_silent(&self, levels: &BTreeMap<SessionId, LogLevel>) -> bool {
         lock(&self.holders).keys().any(|holder| !levels.contains_key(holder))
     }

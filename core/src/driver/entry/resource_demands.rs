@@ -27,8 +27,8 @@ pub(crate) struct Asking(Arc<()>);
 pub(crate) struct Resources {
     /// By URI. No map is empty.
     wanted: Mutex<ResourceDemands>,
-    /// By URI. Each is held while the server is told of that resource, so that nobody overtakes;
-    /// what it does not answer for one holds up no other.
+    /// By URI. Each is held while the server hears of that resource, so that nobody overtakes; what
+    /// it does not answer for one holds up no other.
     told: Mutex<HashMap<Box<str>, ResourceSlot>>,
 }
 

@@ -30,8 +30,8 @@ pub(crate) enum Asker<'a> {
     /// A host that wants something, by a call that is counted and limited like any other, and is
     /// taken back when it is dropped.
     Host(&'a Runtime),
-    /// Whoever listens here, while somebody does. The end of the connection does not wait for it,
-    /// and nothing takes it back.
+    /// The session that listens here, while somebody does. The end of the connection does not wait
+    /// for it, and nothing takes it back.
     Listener(&'a mut oneshot::Sender<Result<()>>),
     /// Nobody. The end of the connection does not wait for it either.
     Nobody,
@@ -40,8 +40,8 @@ pub(crate) enum Asker<'a> {
 impl EntryCell {
     /// Tells the server what it does not know yet about the demand for a resource.
     ///
-    /// With a dropped future a subscription is taken back, of which the server may know then;
-    /// whoever tells it next starts from that.
+    /// With a dropped future a subscription is taken back that the server may know by then; the
+    /// next message to it starts from that.
     ///
     /// # Errors
     /// `timeout` for a host at the end of its time, which is one for the wait until others were
@@ -110,9 +110,9 @@ impl EntryCell {
                     connection.ignore(uri);
                     return Ok(());
                 }
-                // What ends a subscription goes out, whatever becomes of who asked. Whoever wants
-                // the resource next waits for the answer, but not long for one that nobody else
-                // waits for.
+                // What ends a subscription goes out, whatever becomes of the caller. The next
+                // session that wants the resource waits for the answer, but not long for one that
+                // nobody else waits for.
                 let unsubscribe = ("resources/unsubscribe", uri);
                 let sent = tokio::select! {
                     biased;
@@ -268,7 +268,7 @@ impl Driver {
         });
     }
 
-    /// Whoever wants updates of a resource is told that there will be none.
+    /// Sessions that want updates of a resource are told that there will be none.
     fn warn_of_silence(&self, cell: &EntryCell, generation: Generation, uri: &str) {
         let uri_shown = escaped(uri);
         let message =
@@ -327,8 +327,8 @@ async fn tell(driver: &Weak<Driver>, cell: &EntryCell, uri: &str) -> bool {
     told.is_ok()
 }
 
-/// Resources that a server is told of at one time, in the background: enough that a few that it
-/// does not answer hold up no other, and no burst.
+/// Resources that a server hears of at one time, in the background: enough that a few that it does
+/// not answer hold up no other, and no burst.
 const TOLD_AT_ONCE: usize = 16;
 
 /// How long an end of a subscription that nobody waits for holds up who wants the same resource.

@@ -27,7 +27,7 @@ async fn wait_for(cell: &EntryCell, generation: Generation) {
     }
 }
 
-/// Whoever waits for a slot is woken by it, and no reader sees an older one after a newer one.
+/// A waiter for a slot is woken by it, and no reader sees an older one after a newer one.
 #[test]
 fn who_waits_for_a_slot_sees_it() {
     check(|| {

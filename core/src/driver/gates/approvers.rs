@@ -7,8 +7,8 @@ use trunkline_pool::state::Configuration;
 
 use super::authority::Warrant;
 
-/// Configurations of which the approvals are known: more are of servers that run no longer, and are
-/// found again when they do.
+/// Configurations with known approvals: more are of servers that run no longer, and are found again
+/// when they do.
 const CONFIGURATIONS_MAX: usize = 1_024;
 
 /// The approvals by which configurations run. It is seldom more than one for each.

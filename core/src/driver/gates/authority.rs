@@ -29,8 +29,8 @@ pub(crate) enum Authority {
 /// What is decided of a server of a source: whether the workspace is trusted as far as it needs
 /// that, whether its configuration is approved, and what else can change while it runs.
 ///
-/// Whatever one is decided about is admitted and shut out together. Whoever changes what one says
-/// calls [`Driver::review_keys`](crate::driver::Driver::review_keys) then.
+/// Whatever one decides about is admitted and shut out together. After a change of it,
+/// [`Driver::review_keys`](crate::driver::Driver::review_keys) must follow.
 pub(crate) trait Warrant: Send + Sync {
     /// What is decided now. Asked under the pool's mutex: it neither waits nor calls the pool.
     fn gate(&self) -> Gate;

@@ -102,8 +102,8 @@ impl Driver {
     }
 }
 
-/// What was accepted by the approval that it is. Asked without a lock: whoever answers may be the
-/// last to know the pool.
+/// What was accepted by the approval that it is. Asked without a lock: the one that answers may be
+/// the last to know the pool.
 fn accepted_by(authority: &Authority) -> Option<(Arc<dyn Warrant>, Recalled)> {
     let warrant = authority.warrant()?;
     Some((warrant.clone(), warrant.accepted_tools()?))

@@ -1,7 +1,7 @@
 //! The attempts of one call, one after another, and where the one under way can be cancelled.
 //!
-//! An attempt may end before whoever began it knows where it can be cancelled, and the next may
-//! have begun by then, through the same connection. So each has a number of its own.
+//! An attempt may end before its beginner knows where it can be cancelled, and the next may have
+//! begun by then, through the same connection. So each has a number of its own.
 
 /// The attempt under way, if there is one.
 pub(crate) struct RunningAttempt<W> {
@@ -20,7 +20,7 @@ pub(crate) struct AttemptNumber(u64);
 pub(crate) enum Cancel<W> {
     /// Cancel it there.
     There(W),
-    /// Whoever begins the attempt will see that it is cancelled.
+    /// The beginner of the attempt will see that it is cancelled.
     Seen,
     /// Nothing is under way.
     Nothing,

@@ -1,9 +1,9 @@
 //! Calls of tools that a session does not see yet, while the lists of their server are being read
 //! or have to be (SPEC 7.9).
 //!
-//! What a server announced before a result is in force when the result is there: whoever has the
-//! result may call what was announced, and the call waits for the lists. A tool that is seen, or
-//! that something keeps away, is no matter of these.
+//! What a server announced before a result is in force when the result is there: the caller with
+//! the result may call what was announced, and the call waits for the lists. A tool that is seen,
+//! or that something keeps away, is no matter of these.
 
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ use crate::{Error, ErrorCode};
 
 /// The lists that a call waits for which was refused.
 pub(crate) struct AwaitedLists {
-    /// What it was called by, with the server's own name; none of a call by an exposed name.
+    /// The lease that it was called by, with the server's own name; `None` for a call by an exposed
+    /// name.
     pub(crate) held: Option<Arc<LeaseState>>,
     pub(crate) lists: Vec<(Arc<EntryCell>, Generation)>,
     pub(crate) refused: Error,

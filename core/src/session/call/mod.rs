@@ -164,7 +164,7 @@ pub(crate) fn go_on(
     }
 }
 
-/// The error of a call of which nothing was sent.
+/// The error of a call that sent nothing.
 fn unsent(session: &SessionCore, cell: &EntryCell, error: Error) -> Error {
     let error = session.explained(&cell.server, error);
     let error = error.with_server(&*cell.server).with_session(&*session.recipient.id);

@@ -2,7 +2,7 @@
 //! (SPEC 5.7, 5.8).
 //!
 //! Invariants:
-//! 1. `done` is called exactly once, by whoever takes it out of the state, with no lock held.
+//! 1. `done` is called exactly once, by the code that takes it out of the state, with no lock held.
 //! 2. Of a call, one attempt is on the wire, or one task waits for the entry, never both.
 //! 3. What may have reached a server is sent again only with `retry: safe`, by a session that
 //!    trusts the server, and when the definition of the new connection says that it may be

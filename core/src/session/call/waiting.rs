@@ -4,7 +4,7 @@
 //! waits, within its own time, and nothing of it is sent; then it is a call as any other, with what
 //! is left of its time.
 //!
-//! 1. `done` is called exactly once, by whoever takes it out of the state, with no lock held.
+//! 1. `done` is called exactly once, by the code that takes it out of the state, with no lock held.
 //! 2. The server is needed no more before `done` is called.
 
 #[cfg(test)]
@@ -207,7 +207,7 @@ impl WaitingCall {
         };
         let mut state = self.state();
         if state.done.is_some() {
-            // Under the lock, so that whoever ends the call finds the task.
+            // Under the lock, so that the end of the call finds the task.
             state.waiting = Some(self.session.driver.spawn(waits).abort_handle());
         }
     }

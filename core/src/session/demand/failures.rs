@@ -66,7 +66,7 @@ impl SessionCore {
         ended
     }
 
-    /// A server that failed is tried once more for whoever waits for it by name, whatever is
+    /// A server that failed is tried once more for a caller that waits for it by name, whatever is
     /// remembered of it (SPEC 3.2, 8.1).
     pub(crate) async fn try_afresh(self: &Arc<Self>, name: &str, deadline: Deadline) -> Result<()> {
         let Some((origin, configured)) = self.failed_now(name) else { return Ok(()) };

@@ -105,7 +105,7 @@ impl SessionCore {
     }
 
     /// Shows what is kept of the servers that are wanted and not there, looks for what is not known
-    /// to be kept, and asks for those servers of which nothing is and that would sleep otherwise.
+    /// to be kept, and asks for those servers that have nothing kept and would sleep otherwise.
     pub(crate) fn show_kept(self: &Arc<Self>) {
         self.show_kept_after(None);
     }
@@ -209,8 +209,8 @@ impl SessionCore {
         self.show_kept();
     }
 
-    /// Something newer may be kept of a server of which the session shows what was kept, or of
-    /// which it could learn nothing.
+    /// Something newer may be kept of a server that the session shows from the cache, or could
+    /// learn nothing of.
     pub(crate) fn show_newer(&self, server: &str) {
         {
             let mut wants = self.wants();
@@ -333,7 +333,7 @@ impl SessionCore {
         self.holds.rest((hold, want.born.0), kept, &self.driver.naming)
     }
 
-    /// Why a server is not there of which something kept is shown.
+    /// Why a server is not there whose kept catalog is shown.
     pub(crate) fn why_deferred(&self, server: &str) -> Option<Reason> {
         let wants = self.wants();
         match &wants.servers.get(server)?.state {

@@ -150,7 +150,7 @@ impl SessionCore {
         let mut wants = self.wants();
         let Some(want) = wants.of(name, id).filter(|want| want.is_answerable()) else { return };
         if want.has_failed() {
-            // Nobody is told of an attempt in vain, and who looks sees the newest.
+            // No event tells of an attempt in vain, and status shows the newest.
             want.state = DemandState::Failed(error);
             return;
         }

@@ -137,7 +137,7 @@ async fn what_a_session_holds_by_its_own_configuration_is_ready_when_it_is_back(
 }
 
 /// SPEC 3.3, 14.1: between what ends a failure and the plan that asks anew the server is still to
-/// come, for whoever looks.
+/// come, as status shows.
 #[tokio::test]
 async fn a_want_whose_failure_is_over_is_still_to_come() {
     let folder = Folder::new();

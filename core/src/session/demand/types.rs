@@ -78,7 +78,7 @@ pub(crate) enum CacheProbe {
     Taken,
 }
 
-/// What a want has of which the server runs for calls only.
+/// What a want has whose server runs for calls only.
 #[derive(Default)]
 pub(crate) struct Lazy {
     /// The calls that run, or wait for it.

@@ -19,8 +19,7 @@ use crate::session::view::no_tool::{
 };
 use crate::{Error, ErrorCode, Result};
 
-/// What is shared by a hold and by whoever uses it. What is seen may be replaced under it, as a
-/// whole.
+/// What a hold and its users share. What is seen may be replaced under it, as a whole.
 pub(crate) struct LeaseState {
     /// The server's name.
     pub server: Arc<str>,

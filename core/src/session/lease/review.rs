@@ -49,7 +49,7 @@ impl SessionCore {
         for ticket in after.cancelled {
             self.driver.step(PoolInput::CancelAcquire { ticket });
         }
-        // Whoever loses it is told of it before it holds it no more.
+        // A session that loses it hears so while it still holds it.
         for cell in after.lost.values() {
             self.driver.tell_of_configuration(&self.recipient, cell);
         }

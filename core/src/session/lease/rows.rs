@@ -45,7 +45,7 @@ impl<T> Rows<T> {
         Some(row)
     }
 
-    /// Takes those out of which this is so, in their order.
+    /// Takes those out that this is true for, in their order.
     pub(crate) fn take(&mut self, is_it: impl Fn(&T) -> bool) -> Vec<T> {
         let taken = self.places.iter_mut().filter_map(|(_, row)| row.take_if(|row| is_it(row)));
         let taken: Vec<T> = taken.collect();

@@ -144,7 +144,7 @@ impl LeaseTable {
         self.inner().told.has(server)
     }
 
-    /// How leases on a server stand, of which none is held by a want.
+    /// How leases on a server stand that no want holds.
     pub(crate) fn lease_on(&self, server: &str) -> Option<Arc<LeaseState>> {
         let inner = self.inner();
         let row = inner.holds.values().rev().find(|row| &*row.held.server == server)?;
@@ -231,7 +231,7 @@ impl LeaseTableState {
         self.told.compare(&seen);
     }
 
-    /// The same of one server of which something is seen.
+    /// The same for one server that the session sees.
     pub(crate) fn compare_one(&mut self, server: &Arc<str>) {
         match self.seen_of(server) {
             Some(seeing) => self.told.compare_one(&seeing),

@@ -39,7 +39,7 @@ async fn a_session_that_is_resumed_when_its_holds_are_gone_holds_nothing() {
     pool.close().await.unwrap();
 }
 
-/// What the driver does for all sessions keeps none of them open.
+/// What the driver does for all sessions does not keep them open.
 #[tokio::test]
 async fn a_session_closes_with_its_last_handle_while_the_driver_works_for_it() {
     let pool = Pool::new(PoolOptions::from_json(r#"{ "cache": "off" }"#).unwrap()).unwrap();

@@ -1,8 +1,8 @@
 //! What a session was told of the lists of its servers, and telling it what is different.
 //!
 //! Every difference is one from what the session was told last, whether a catalog or the view is
-//! another. It is found under the lock of the holds, and waits in one queue: whoever finds nobody
-//! telling empties it, in order and without the lock, since a telling wakes the host.
+//! another. It is found under the lock of the holds, and waits in one queue: a thread that finds
+//! nobody telling empties it, in order and without the lock, since a telling wakes the host.
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +25,7 @@ use crate::driver::{EntryCell, ListChange};
 pub(crate) struct AnnouncedState {
     /// By server. What is held for the first time is not told.
     servers: ByServer<ServerSnapshot>,
-    /// Those that it is told of when they are there, since it was told that they are gone, or
+    /// Those to announce when they are there, since the session was told that they are gone, or
     /// expects them.
     gone: Gone,
     /// Grows only by what changes while somebody tells, and is emptied by them.
@@ -57,7 +57,7 @@ pub(crate) struct NewlyHeld {
 
 impl AnnouncedState {
     /// This is what is seen now, in the order of their servers' names. A catalog that is replaced
-    /// meanwhile is told of by its own notice.
+    /// meanwhile has a notice of its own.
     pub(crate) fn compare(&mut self, seen: &[VisibleServer]) {
         for seeing in seen {
             self.compare_one(seeing);
@@ -105,8 +105,8 @@ impl AnnouncedState {
         self.servers.insert(server.clone(), now);
     }
 
-    /// The host gave a hold on the server up, of which this is seen from now on, if anything. That
-    /// is not told.
+    /// The host gave up a hold on the server. This is seen of it from now on, if anything. That is
+    /// not told.
     pub(crate) fn release(&mut self, server: &Arc<str>, seen: Option<&VisibleServer>) {
         let told = self.servers.get(server);
         match (seen, told) {
@@ -161,7 +161,7 @@ impl AnnouncedState {
     }
 
     /// These tools are held back newly. `unseen` is the view of an entry that is not seen yet;
-    /// without it, nothing is told of one.
+    /// without it, no news of one goes out.
     pub(crate) fn held_back(
         &mut self,
         cell: &Arc<EntryCell>,

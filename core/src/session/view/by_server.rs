@@ -5,7 +5,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 /// By server, in the order of their names. The first lies in the map itself: most sessions have
-/// one. A list change reads thousands of these maps, none of which is in the processor's cache.
+/// one. A list change reads thousands of these maps, which are not in the processor's cache.
 pub(crate) struct ByServer<T>(SmallVec<[(Arc<str>, T); 1]>);
 
 impl<T> Default for ByServer<T> {

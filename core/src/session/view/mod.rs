@@ -136,7 +136,7 @@ impl SessionView {
         named.map(|name| name.server.clone())
     }
 
-    /// The servers of which it shows something.
+    /// The servers that it shows something of.
     pub(crate) fn servers(&self) -> impl Iterator<Item = &str> {
         self.made_of.iter().map(|sight| &*sight.server)
     }
@@ -186,7 +186,7 @@ impl SessionView {
     }
 }
 
-/// One item of a list, of which server, and what the session makes of it.
+/// One item of a list, its server, and what the session makes of it.
 type ViewRow<'a> = (&'a Arc<str>, &'a ServerSnapshot, &'a Item);
 
 fn listed((server, sight, item): ViewRow<'_>, name: Arc<str>) -> ListedItem {

@@ -1,4 +1,4 @@
-//! The servers that a session was told to be gone, and is told of when they are back.
+//! The servers that a session heard are gone. It hears, too, when they are back.
 
 use std::sync::Arc;
 

@@ -145,8 +145,8 @@ impl ServerSnapshot {
         matches!(self.source, ListSource::Kept)
     }
 
-    /// What it shows now, but for the lists of an entry that `told` told of already: another
-    /// catalog is told of by its own notice. In that case also what is held back now.
+    /// What it shows now, but for the lists of an entry that `told` told already: another catalog
+    /// has a notice of its own. In that case also what is held back now.
     pub(crate) fn after(
         told: Option<&ServerSnapshot>,
         seeing: &VisibleServer,

@@ -174,6 +174,6 @@ pub(super) fn note(writer: Arc<dyn Flush>) {
             writers.push(writer);
         }
     };
-    // Whoever notes has asked `on_this_thread` on this very thread.
+    // The thread that notes has asked `on_this_thread` itself.
     let _ = JOINING.try_with(note);
 }

@@ -4,7 +4,7 @@
 //! Invariants:
 //! 1. A turn begins only while the thread looks, and the thread looks on until no turn is left.
 //! 2. What is held at two looks in a row, and was not written in between, is written at the second.
-//! 3. The thread ends once [`QUIET_LOOKS`] have seen no turn, or whoever has turns is gone. It
+//! 3. The thread ends once [`QUIET_LOOKS`] have seen no turn, or the owner of turns is gone. It
 //!    begins again when [`TURNS_BEFORE`] would have followed each other within [`QUICK`].
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -68,7 +68,7 @@ pub(super) enum WatchdogStep {
 }
 
 impl Watch {
-    /// Begins a turn, if somebody looks. Whoever would have had many soon has somebody.
+    /// Begins a turn, if somebody looks. A loop that would have had many soon has somebody.
     pub(super) fn begin(self: &Arc<Self>, now: impl FnOnce() -> Instant) -> bool {
         let mut state = self.lock();
         match &mut state.looking {

@@ -100,7 +100,7 @@ pub(super) enum Unread {
     Cut(reqwest::Error),
 }
 
-/// A whole body of at most `limit` bytes, of which `body` was read already.
+/// A whole body of at most `limit` bytes, with `body` as the part read already.
 pub(super) async fn read(
     response: &mut reqwest::Response,
     mut body: Vec<u8>,

@@ -1,6 +1,6 @@
-//! An address of which nobody said what it speaks: the handshake over Streamable HTTP finds out,
-//! and where it is refused as servers of the older transport do, HTTP+SSE is tried at the same
-//! address (SPEC 10.4).
+//! An address without a word on what it speaks: the handshake over Streamable HTTP finds out, and
+//! where it is refused as servers of the older transport do, HTTP+SSE is tried at the same address
+//! (SPEC 10.4).
 
 use std::time::Duration;
 

@@ -65,7 +65,7 @@ pub(super) struct Target {
     pub clients: HttpClients,
     pub cookies: Arc<Jar>,
     pub road: Road,
-    /// How long whoever connects waits.
+    /// How long the connect waits.
     pub patience: Duration,
 }
 

@@ -65,7 +65,7 @@ pub(super) struct HttpSession {
     pub standing: AccessState,
     /// How a server of an unknown dialect refused a handshake over Streamable HTTP.
     pub probed: OnceLock<Error>,
-    /// How long whoever connects waits.
+    /// How long the connect waits.
     patience: Duration,
     kind: RemoteKind,
     road: Road,
@@ -156,8 +156,8 @@ impl HttpSession {
         inbound.ok_or_else(|| Failure::Message(errors::over(&self.server)))
     }
 
-    /// When whoever connects is to be told what was met, so that their time does not run out first;
-    /// `None` once the connection is made.
+    /// When the connect is to be told what was met, so that its time does not run out first; `None`
+    /// once the connection is made.
     pub(super) fn reported_at(&self) -> Option<Instant> {
         let given_up_at = self.inbound().ok()?.given_up_at()?;
         Some(given_up_at - self.patience / REPORT_SHARE)
@@ -222,7 +222,7 @@ impl HttpSession {
         state.session.is_some() || state.query.is_some()
     }
 
-    /// Forgets the session, if there is one, for whoever ends it by word.
+    /// Forgets the session, if there is one, for the caller that ends it by word.
     pub(super) fn leave_session(&self) -> Option<HeaderValue> {
         self.state().session.take()
     }

@@ -1,5 +1,5 @@
 //! What a server writes to stdout, and who reads it: the connection's task, or a thread that waits
-//! for its answer. The rules are `trunkline_pool::reader_role`; here is what whoever reads does.
+//! for its answer. The rules are `trunkline_pool::reader_role`; here is what a reader does.
 //!
 //! An event loop does not wait: it is told when there is something to read, and borrows the stream
 //! for as long as that takes.
@@ -30,9 +30,9 @@ const WAIT_MAX: Duration = Duration::from_millis(8);
 #[derive(Debug)]
 pub(super) struct Output {
     role: Mutex<ReaderRole<OutputStream>>,
-    /// Whether a recall would change anything, for those who ask that at each call. Who is in the
-    /// table before it looks here is seen by whoever sets this before it looks into the table: the
-    /// lock of the table orders them.
+    /// Whether a recall would change anything, for those who ask that at each call. A request that
+    /// is in the table before it looks here is seen by a thread that sets this before it looks into
+    /// the table: the lock of the table orders them.
     is_in_use: AtomicBool,
     look: Duration,
     /// Wakes the task: the stream is there for it.
@@ -84,7 +84,7 @@ impl Output {
         // A call that ended before the stream was borrowed has nothing to wait for.
         let Some(deadline) = inbound.deadline(request) else { return borrowed.rest(inbound) };
         let answer = borrowed.read(request, inbound, now, deadline.min(now + WAIT_MAX));
-        // Whoever is told may call, and wait: the stream is for others by now.
+        // The one that is told may call, and wait: the stream is for others by now.
         answer.into_iter().for_each(UndeliveredAnswer::tell);
     }
 
@@ -110,7 +110,7 @@ impl Output {
         };
         match self.step(reserve) {
             None => AnswerReader::Library,
-            // What is told of the loan before must not be told under the lock.
+            // News of the loan before must not be told under the lock.
             Some(Ok((read_by, _before))) => read_by,
             Some(Err(_)) => {
                 self.recall();

@@ -286,8 +286,7 @@ fn read_rest(
     take_last_line(frames, inbound)
 }
 
-/// Event loops are woken once, when all are taken. Several are a turn, of which the end is the
-/// caller's.
+/// Event loops are woken once, when all are taken. Several are a turn, whose end is the caller's.
 fn take_lines(frames: &mut FrameReader, inbound: &dyn Inbound) -> Result<Option<BatchGuard>> {
     let _wakes = Batch::of_those_behind();
     let Some(line) = frames.next_line() else { return Ok(None) };

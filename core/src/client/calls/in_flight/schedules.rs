@@ -40,8 +40,7 @@ fn register(calls: &InFlight, answers: &Answers) -> u64 {
     id
 }
 
-/// I-17: whoever comes first answers it, and nobody else does; whoever waits for quiet then sees
-/// it.
+/// I-17: the first to come answers it, and nobody else does; a waiter for quiet then sees it.
 #[test]
 fn a_request_is_answered_once() {
     check(|| {

@@ -139,7 +139,7 @@ async fn a_subscription_has_the_times_of_its_server() {
     pool.close().await.unwrap();
 }
 
-/// The first update that a session is told of once its server was lost.
+/// The first update that a session hears of once its server was lost.
 async fn first_update_after_a_loss(pool: &Pool, session: &Session) -> Value {
     let events = session.subscribe(EventMask(1 << EventKind::ResourceUpdated as u8)).unwrap();
     let (_, cell) = pool.driver().entries().remove(0);
@@ -196,7 +196,7 @@ async fn a_renewal_that_is_refused_to_the_end_is_warned_of() {
     let event: Value = serde_json::from_str(event.json()).unwrap();
     assert_eq!(event["code"], "subscription");
     assert!(event["message"].as_str().unwrap().contains("test://never"), "{event}");
-    assert!(of_b.next().now_or_never().is_none(), "it is none of its business");
+    assert!(of_b.next().now_or_never().is_none(), "the other session hears nothing");
     assert!(heard(&folder.join(""), &["resources/subscribe", "never"]) >= 4);
     pool.close().await.unwrap();
 }
@@ -399,8 +399,8 @@ async fn who_waits_for_anothers_subscription_has_the_time_of_a_call() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 7.7: whoever wants the same waits until the end of the subscription before is answered,
-/// also when its host does not.
+/// SPEC 7.7: a session that wants the same waits until the end of the subscription before is
+/// answered, also when its host does not.
 #[tokio::test]
 async fn an_unsubscription_that_is_dropped_is_not_overtaken() {
     let folder = Folder::new();
@@ -426,8 +426,8 @@ async fn an_unsubscription_that_is_dropped_is_not_overtaken() {
 
 /// A handshake, one tool, and subscriptions: never answered for `silent`, the first time not for
 /// `second`, by the second process not for `mute`, an end of it not for `deaf`; refused for
-/// `refused`, by the second process for `never`, and the first time for `moody`, of which it tells
-/// an update when it grants it.
+/// `refused`, by the second process for `never`, and the first time for `moody`, whose update it
+/// tells when it grants it.
 const SERVER: &str = r#"
 echo started >> "$HERE/starts"
 starts=$(grep -c started "$HERE/starts")

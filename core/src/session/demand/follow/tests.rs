@@ -78,7 +78,7 @@ async fn what_a_session_brought_is_not_old_for_the_pool_has_another() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 8.5: whoever holds a lease hears that it ends with its configuration, once and before
+/// SPEC 8.5: the holder of a lease hears that it ends with its configuration, once and before
 /// anything is released.
 #[tokio::test]
 async fn a_holder_hears_that_the_configuration_has_changed() {
@@ -138,8 +138,8 @@ async fn who_holds_the_same_by_another_lease_hears_of_no_loss() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 4.2: the connect time that is configured now is that of the next attempt, whoever was the
-/// first to ask for the server.
+/// SPEC 4.2: the connect time that is configured now is that of the next attempt, no matter who was
+/// the first to ask for the server.
 #[tokio::test]
 async fn a_restart_has_the_newest_connect_time() {
     let folder = Folder::new();

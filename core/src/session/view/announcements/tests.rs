@@ -124,8 +124,8 @@ fn remembered(told: &AnnouncedState) -> usize {
     told.servers.len() + told.gone.len()
 }
 
-/// SPEC 7.2: a host that has a server for each of its tasks is told of the last ones that went when
-/// they are back, and what is remembered of those before does not grow.
+/// SPEC 7.2: a host with a server for each of its tasks hears when the last ones that went are
+/// back, and what is remembered of those before does not grow.
 #[test]
 fn of_servers_that_are_gone_the_last_ones_are_remembered() {
     let lists = catalog(&["one"]);
@@ -159,7 +159,7 @@ fn all_servers_that_go_at_once_are_told() {
     told.compare(&[]);
     let (mut tells, mut count) = (false, 0);
     while let Some(news) = told.next(&mut tells) {
-        assert!(told.has(news.server()), "it is told of what the session has");
+        assert!(told.has(news.server()), "it announces what the session has");
         count += 1;
     }
     assert_eq!((count, remembered(&told)), (all.len(), GONE_MAX));

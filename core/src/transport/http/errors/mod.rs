@@ -29,7 +29,7 @@ const CHALLENGE_CHARS_MAX: usize = 1000;
 /// How far a failure reaches.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// It is that of one message, of which it is not known what the server makes of it.
+    /// It is that of one message, and what the server makes of it is not known.
     Message(Error),
     /// The same, of one that the server does not work on: it says so.
     Refused(Error),

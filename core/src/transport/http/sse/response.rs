@@ -76,7 +76,7 @@ pub(in crate::transport::http) async fn take_untyped(
     }
 }
 
-/// A whole body, of which this was read already.
+/// A whole body, with this as the part read already.
 async fn whole(
     channel: &HttpSession,
     response: &mut Response,

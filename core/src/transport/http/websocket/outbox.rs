@@ -55,12 +55,12 @@ impl Outbox {
         self.state().frames.withdraw(request, 0)
     }
 
-    /// The requests of which nothing was written.
+    /// The requests that were not begun.
     pub(super) fn unsent(&self) -> HashSet<u64> {
         self.state().frames.requests(0).collect()
     }
 
-    /// Takes no frame any more, and gives back the requests of which nothing was written.
+    /// Takes no frame any more, and gives back the requests that were not begun.
     pub(super) fn stop(&self) -> Vec<u64> {
         let mut state = self.state();
         state.stopped = true;

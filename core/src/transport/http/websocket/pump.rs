@@ -77,7 +77,7 @@ async fn connected(
         // Nothing of it is sent with the messages, so that the server would not ask.
         () = signed_out => ReadEnd::Seen(DisconnectCause::Broken(errors::signed_out(channel))),
     };
-    // Before the loss is told: whoever hears of it asks.
+    // Before the loss is told: those who hear of it ask.
     ended_by_word.store(ended.may_be_by_word(), Ordering::SeqCst);
     match ended {
         ReadEnd::Seen(sighting) => channel.lose(sighting),

@@ -260,7 +260,7 @@ async fn a_task_that_lends_looks_afterwards_whether_somebody_waits() {
     assert!(inbound.awaited() > 0);
 }
 
-/// What a host does when it is told of an answer may be a call that waits for the next one.
+/// What a host does on an answer may be a call that waits for the next one.
 #[tokio::test]
 async fn whoever_is_told_of_an_answer_finds_the_stream_for_others() {
     let mut lent = Lent::new().await;
@@ -330,7 +330,7 @@ async fn a_stream_is_closed_once_by_whoever_has_it_last() {
     assert_eq!(server.write(b"x").unwrap_err().kind(), io::ErrorKind::BrokenPipe);
 }
 
-/// An event loop, and the loans of which it was told that they are over.
+/// An event loop, and the loans that it heard are over.
 fn event_loop() -> (EventLoop, std::sync::mpsc::Receiver<u64>) {
     let (send, over) = std::sync::mpsc::channel();
     let tell = move |loan| {
@@ -450,7 +450,7 @@ async fn a_loop_that_read_a_part_looks_afterwards_whether_somebody_else_waits() 
     }
 }
 
-/// Two loops of one process may share a connection: each is told of its own loan.
+/// Two loops of one process may share a connection: each hears of its own loan.
 #[tokio::test]
 async fn another_loop_takes_the_place_of_the_first() {
     let ((first, first_over), (second, second_over)) = (event_loop(), event_loop());
