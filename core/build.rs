@@ -2,8 +2,8 @@
 //! 9.8).
 //!
 //! A plain program without dependencies, made by the same compiler for the same target, linked
-//! statically if that works. Where neither works, or the target is none of its own, an empty file
-//! takes its place: the library then holds servers by their process groups, and `status` says so.
+//! statically if that works. Where neither works, or the target has none, an empty file takes its
+//! place: the library then holds servers by their process groups, and `status` says so.
 
 use std::env;
 use std::fs;

@@ -149,7 +149,7 @@ fn signal(process: &OwnedFd, signals: &[i32]) {
     }
 }
 
-/// The same of a child that cannot be held, of which nothing below can be told from a stranger.
+/// The same of a child that cannot be held: what is below it cannot be told from a stranger.
 fn signal_child(purpose: Purpose, pid: i32) {
     match purpose {
         Purpose::Freeze => {}

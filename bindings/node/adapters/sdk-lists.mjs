@@ -7,7 +7,7 @@ const LISTS = { tools: 'listTools', prompts: 'listPrompts', resources: 'listReso
 
 const DEBOUNCE_MS = 300;
 
-/** Who is told of lists that change, some time after the last change. */
+/** Tells of lists that change, some time after the last change. */
 export class ListChanged {
   #client;
   /** By the list. */

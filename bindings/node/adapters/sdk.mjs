@@ -41,10 +41,10 @@ async function errorClass() {
   };
 }
 
-/** Of a list, of which what was missed may have been a change. */
+/** Of a list: what was missed may have been a change of it. */
 const changed = (event) => ({ events: [event, 'lagged'], params: () => undefined });
 
-/** Which notification is made of which of a session's events, and its params. */
+/** The notification that each event of a session becomes, and its params. */
 const NOTIFICATIONS = {
   'notifications/tools/list_changed': changed('tools_changed'),
   'notifications/prompts/list_changed': changed('prompts_changed'),
@@ -126,7 +126,8 @@ export class Client {
     this.#acquiring = undefined;
     this.#lease = undefined;
     if (lease === undefined) {
-      // What `connect` gets now it gives back, and says so itself. What a later one gets is none of this one's.
+      // What `connect` gets now it gives back, and says so itself. What a later one gets is not
+      // this one's.
       await acquiring?.catch(() => {});
       return;
     }

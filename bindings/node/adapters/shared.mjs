@@ -61,7 +61,7 @@ export class ToolError extends Error {
 /** A block of a result is not as the protocol has it. */
 class Malformed extends Error {}
 
-/** The blocks of a result, each of which may be anything; none where the server sent no list. */
+/** The blocks of a result: each may be anything; none where the server sent no list. */
 export function blocksOf({ content }) {
   return Array.isArray(content) ? content : [];
 }

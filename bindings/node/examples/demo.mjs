@@ -18,7 +18,7 @@ const alpha = pool.session('alpha');
 const beta = pool.session('beta');
 const sessions = [alpha, beta];
 
-// One server is started, whoever asks first.
+// One server is started, for the first to ask.
 const leases = await Promise.all(sessions.map((session) => session.acquire('demo')));
 for (const [index, lease] of leases.entries()) {
   say({ step: 'acquire', session: sessions[index].id, server: lease.server });

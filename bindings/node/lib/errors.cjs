@@ -80,7 +80,7 @@ function made(reason) {
   // Before any look at its class: that is of the realm in which the addon was loaded, which may be another than this one.
   if (reason?.code === MARK) return fromSpelled(JSON.parse(reason.message));
   if (reason instanceof TrunklineError || !isNativeError(reason)) return reason;
-  // Without a code it is JavaScript's own, and none of ours.
+  // Without a code it is JavaScript's own, not ours.
   if (typeof reason.code !== 'string') return reason;
   // Node-API's: a panic that was caught, or a value of the wrong type.
   const panicked = reason.code === 'GenericFailure' ? require('./native.cjs').bridge.panicked() : null;

@@ -42,7 +42,7 @@ class Subscription {
     return this.#native.snapshot();
   }
 
-  /** Up to `most` events that wait, as the library spells them: `decodeEvent` is for whoever hands one out. */
+  /** Up to `most` events that wait, as the library spells them: `decodeEvent` is for the code that hands one out. */
   take(most) {
     const text = this.#native.take(most);
     return text === '' ? [] : JSON.parse(text);

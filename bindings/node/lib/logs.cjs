@@ -9,7 +9,7 @@ const { split } = require('./options.cjs');
 /** Records that the function gets at once, at most. */
 const BATCH = 256;
 
-/** Those that were neither closed nor replaced are kept, whoever holds them. */
+/** Those that were neither closed nor replaced are kept, even if nobody holds them. */
 const open = new Set();
 
 class Logs {

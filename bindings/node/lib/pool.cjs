@@ -244,7 +244,7 @@ function fileOf(path) {
   try {
     return fileURLToPath(path);
   } catch (cause) {
-    throw invalidArgument('`path` is no address of a file', 'path', cause);
+    throw invalidArgument('`path` is not a file URL', 'path', cause);
   }
 }
 

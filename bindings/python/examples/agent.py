@@ -17,7 +17,7 @@ TURNS_MAX = 10
 
 
 class FakeModel:
-    """Asks for a sum, then for two things at a time, one of which fails, and says what it was told."""
+    """Asks for a sum, then for two things at a time, where one fails, and says what it was told."""
 
     PLAN = [
         [("add", {"a": 2, "b": 3})],

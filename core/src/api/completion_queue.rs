@@ -77,8 +77,7 @@ impl<T> CompletionQueue<T> {
         CompletionQueue { items: Mutex::default(), bell: Bell::new(wake) }
     }
 
-    /// Adds a result; wakes if it is the first. Bounded by the operations under way, of which each
-    /// adds one.
+    /// Adds a result; wakes if it is the first. Bounded by the operations under way: each adds one.
     pub fn push(&self, item: T) {
         let first = {
             let mut items = self.items();
@@ -90,8 +89,7 @@ impl<T> CompletionQueue<T> {
         }
     }
 
-    /// Takes up to `most` results, oldest first. Where some are left, whoever takes them is woken
-    /// again.
+    /// Takes up to `most` results, oldest first. Where some are left, the taker is woken again.
     ///
     /// A descriptor or flag by which a loop is woken is cleared before this, never after it: what
     /// comes in between would not be seen.
@@ -144,7 +142,7 @@ impl<T> CompletionQueue<T> {
     }
 }
 
-/// Whoever drains may not come to it.
+/// The code that drains may not come to it.
 struct RingsForPanic<'a, T>(&'a CompletionQueue<T>);
 
 impl<T> Drop for RingsForPanic<'_, T> {

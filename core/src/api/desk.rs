@@ -59,7 +59,7 @@ impl HandlerQueue {
     /// Handlers that put their requests in the queue, by their names in the `handlers` option.
     ///
     /// # Errors
-    /// `invalid_argument` with `detail.path` for a name that is none of a handler.
+    /// `invalid_argument` with `detail.path` for a name that no handler has.
     pub fn handlers<'a>(
         self: &Arc<Self>,
         names: impl IntoIterator<Item = &'a str>,
@@ -242,8 +242,8 @@ mod tests {
         assert!(matches!(&desk.take()[..], [HandlerEvent::Withdrawn(1)]));
     }
 
-    /// SPEC 15.1, 16.2: whoever asks at a desk that nobody looks at any more is refused, whenever
-    /// that was.
+    /// SPEC 15.1, 16.2: a request at a desk that nobody looks at any more is refused, whenever that
+    /// was.
     #[test]
     fn what_waits_at_an_abandoned_desk_is_refused() {
         let (desk, wakes) = counting();

@@ -349,7 +349,7 @@ impl Lease {
 
     /// Gives the hold up. Calls under way go on. Repeating it does nothing.
     pub fn release(&self) {
-        // In a forked child the hold, and whoever has its lock, are the parent's.
+        // In a forked child the hold, and the holder of its lock, are the parent's.
         let forked = self.session().driver.runtime.is_forked();
         if !forked && self.held.stand(LeaseStatus::Released) {
             self.session().release_hold(self.hold);

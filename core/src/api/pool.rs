@@ -88,7 +88,7 @@ impl Pool {
         Pool::observed(options, Observer::none())
     }
 
-    /// A new pool, and who is told of it.
+    /// A new pool, and its observer.
     pub(crate) fn observed(options: PoolOptions, observer: Observer) -> Result<Pool> {
         let published = options.status_file.as_deref().map(StatusFile::new).transpose()?;
         let published = published.map(Arc::new);

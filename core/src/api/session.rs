@@ -66,11 +66,10 @@ impl Session {
 
     /// Waits until every server that the session wants is ready or has failed; with `server`, for
     /// that one, whose failure is the error. Without `timeout` the servers' own connect time-outs
-    /// bound it, each of which begins with the server's turn (`start_parallel`). A `server` that
-    /// failed is tried once more, whatever is remembered of it; one that was lost and is on its way
-    /// back is waited for, with a name and without. Without a name nothing is tried anew, and no
-    /// failure is the error: what failed stands in the status, in [`started`](Self::started) and in
-    /// the log.
+    /// bound it. Each begins with the server's turn (`start_parallel`). A `server` that failed is
+    /// tried once more, whatever is remembered of it; one that was lost and is on its way back is
+    /// waited for, with a name and without. Without a name nothing is tried anew, and no failure is
+    /// the error: what failed stands in the status, in [`started`](Self::started) and in the log.
     ///
     /// # Errors
     /// `timeout` with `detail.servers`, `not_admitted` or `invalid_config` for a server that cannot

@@ -144,7 +144,7 @@ impl ClientSpec {
             "authorization_endpoint": authorization,
             "token_endpoint": token,
             "registration_endpoint": self.registration_url,
-            // Whoever writes the addresses down answers for the server that is there.
+            // A configuration that states the addresses answers for the server that is there.
             "code_challenge_methods_supported": ["S256"],
         }))
     }

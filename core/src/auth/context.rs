@@ -39,8 +39,8 @@ pub(crate) struct Context {
     known: Mutex<CredentialTable>,
 }
 
-/// Whose credentials: of which configuration, and who wrote that. What a source may reach is not
-/// what the user may, so that the two share nothing though they say the same.
+/// Whose credentials: the configuration, and who wrote it. What a source may reach is not what the
+/// user may, so that the two share nothing though they say the same.
 type Of = (Fingerprint, Author);
 
 /// The credentials of each configuration.
@@ -155,7 +155,7 @@ impl Context {
     pub(crate) fn id_for(&self, spec: &ServerSpec) -> &str {
         match spec.transport {
             Transport::Remote(_) => &self.id,
-            // Nothing lets these in, whoever asks.
+            // Nothing lets these in.
             _ => POOL,
         }
     }

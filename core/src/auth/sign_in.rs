@@ -467,8 +467,8 @@ mod tests {
     use super::*;
     use crate::auth::{Author, Context};
 
-    /// SPEC 15.3, S-31: whoever answers nothing, or much, holds up a sign-in no longer than its
-    /// bound.
+    /// SPEC 15.3, S-31: a server that answers nothing, or much, holds up a sign-in no longer than
+    /// its bound.
     #[test]
     fn a_sign_in_that_finds_nobody_ends_within_its_bound() {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();

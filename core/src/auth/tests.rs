@@ -23,7 +23,7 @@ pub(super) struct Issuer {
 
 #[derive(Clone, Default)]
 struct Answer {
-    /// Whoever asks without this in their request is refused.
+    /// A request without this is refused.
     to: String,
     answer: Value,
 }

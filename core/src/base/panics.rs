@@ -13,7 +13,7 @@ thread_local! {
     static LAST: RefCell<Option<(Option<&'static str>, String)>> = const { RefCell::new(None) };
 }
 
-/// The words of a panic that stand in the program as they are; none of one with values in its
+/// The words of a panic that stand in the program as they are; `None` for one with values in its
 /// words, as those of an error that nobody expected.
 fn words(payload: &(dyn Any + Send)) -> Option<&'static str> {
     payload.downcast_ref::<&'static str>().copied()

@@ -1,7 +1,7 @@
 //! A future that waits for something rare beside what is ready all the time, in one task.
 //!
-//! Whoever waits for two things polls both when either wakes it. This one has a waker of its own,
-//! so that a poll for the other's sake asks it nothing.
+//! A waiter for two things polls both when either wakes it. This one has a waker of its own, so
+//! that a poll for the other's sake asks it nothing.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};

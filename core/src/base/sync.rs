@@ -26,7 +26,7 @@ mod scheduled {
     pub(crate) use shuttle::thread_local;
     use tokio::sync::futures::Notified;
 
-    /// That of arc-swap, before each use of which another thread may run.
+    /// That of arc-swap. Before each use another thread may run.
     pub(crate) struct ArcSwap<T>(arc_swap::ArcSwap<T>);
 
     impl<T> ArcSwap<T> {

@@ -19,7 +19,7 @@ type WakeQueue = Vec<Arc<dyn Wake>>;
 /// What this thread has not woken yet.
 #[derive(Default)]
 struct Pending {
-    /// Those of whom a batch tells; nothing outside of one.
+    /// Those that a batch tells of; nothing outside of one.
     told: Option<WakeQueue>,
     /// Those whom these wake in turn; nothing outside of a batch. It is there whenever `told` is.
     behind: Option<WakeQueue>,
@@ -34,8 +34,7 @@ pub(crate) fn wake(one: Arc<impl Wake + 'static>) {
     later(one, |pending| &mut pending.told);
 }
 
-/// The same of one behind whom many stand, each of whom wakes it: in a batch it is woken after all
-/// of them.
+/// The same of one with many behind it, who each wake it: in a batch it is woken after all of them.
 pub(crate) fn wake_behind(one: &Arc<impl Wake + 'static>) {
     later(one.clone(), |pending| &mut pending.behind);
 }
@@ -47,8 +46,8 @@ fn later(one: Arc<impl Wake + 'static>, which: fn(&mut Pending) -> &mut Option<W
     Pending::with(|pending| which(pending).get_or_insert_default().push(one));
 }
 
-/// Wakes now all of whom this thread's batch told so far, and those behind them; without a batch
-/// there is nobody.
+/// Wakes now all that this thread's batch told so far, and those behind them; without a batch there
+/// is nobody.
 pub(crate) fn wake_so_far() {
     let is_open = |pending: &mut Pending| (pending.told.is_some(), pending.behind.is_some());
     let (ends_told, ends_behind) = Pending::with(is_open).unwrap_or_default();
@@ -169,7 +168,7 @@ mod tests {
         assert_eq!(seen.lock().unwrap().last(), Some(&"at once"));
     }
 
-    /// Whoever is woken may have been given up by the host meanwhile, whose function goes with it.
+    /// The host may have given up the woken one meanwhile, and its function goes with it.
     #[test]
     fn what_panics_when_it_is_dropped_stops_no_batch() {
         struct Panicking;

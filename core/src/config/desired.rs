@@ -24,7 +24,7 @@ pub(crate) struct Desired {
     pub(crate) layers: Layers,
     /// What of each source has no effect, by the text that it is.
     found: BTreeMap<SourceName, Findings>,
-    /// Sources of which was told that they cannot be read.
+    /// Sources that were reported as unreadable.
     broken: BTreeSet<SourceName>,
     /// The files among the sources.
     pub(crate) files: BTreeMap<SourceName, File>,
@@ -115,7 +115,7 @@ impl File {
 }
 
 impl RereadState {
-    /// It changed; whether whoever says so is to read it.
+    /// It changed; returns whether the caller is to read it.
     pub(crate) fn begin(&mut self) -> bool {
         let is_first = *self == RereadState::No;
         *self = if is_first { RereadState::UnderWay } else { RereadState::Stale };
@@ -136,8 +136,8 @@ impl Desired {
         }
     }
 
-    /// Takes note of files that changed, for whoever reads them next: those that are no sources
-    /// yet, and those that wait for trust.
+    /// Takes note of files that changed, for their next reader: those that are no sources yet, and
+    /// those that wait for trust.
     pub(crate) fn note_missed(&mut self, changed: &BTreeSet<PathBuf>, options: &PoolOptions) {
         for arming in &mut self.arming {
             arming.is_missed |= changed.contains(&arming.path);

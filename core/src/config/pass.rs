@@ -106,7 +106,7 @@ impl Config {
         self.change_with(RefreshScope::No, also(change))
     }
 
-    /// [`change`](Self::change), of which the names that it is about are told in any case.
+    /// [`change`](Self::change), which tells the names that it is about in any case.
     pub(crate) fn change_with(
         self: &Arc<Self>,
         fresh: RefreshScope,
@@ -159,7 +159,7 @@ impl Config {
     ) -> PassPlan {
         let mut desired = self.desired();
         let mentioned = change(&mut desired);
-        // The newest, whoever read it and when; else the last that could be read.
+        // The newest, no matter who read it and when; else the last that could be read.
         desired.book = self.approvals.known().or(desired.book.take());
         desired.pass(self, fresh, mentioned)
     }
@@ -171,7 +171,7 @@ impl Config {
     ) -> (ReconcileReport, Vec<LookupJob>, BTreeMap<Box<str>, PriorState>) {
         self.carry_out(&moved, &retimed);
         turn.end(passed.is_news().then(|| passed.rows_to_json(RowDetail::Plain)));
-        // An answer ends in another pass, of which nothing is told before this one.
+        // An answer ends in another pass, which tells nothing before this one.
         questions::ask(self, questions);
         (passed, looks, since)
     }
@@ -227,7 +227,7 @@ impl Config {
         // what is new: a restart of what they let go then makes room for what they ask for.
         self.driver.set_gates(|| self.running().lists.clone());
         self.driver.review_keys();
-        // Of no other: whoever asked last has said the time of that.
+        // Of no other: the last to ask has said the time of that.
         if !retimed.is_empty() {
             let newer = |key: &ConnectionKey| self.running().newer(key);
             self.driver.heed(|key| retimed.contains(&*key.name).then(|| newer(key)).flatten());
@@ -274,7 +274,7 @@ impl Config {
 
 impl PendingPass {
     /// Looks up here what has to be: the caller waits for the file system. Of several sources each
-    /// is on a thread of its own. A thread of the library waits for none of it: then what lacks a
+    /// is on a thread of its own. A thread of the library does not wait for it: then what lacks a
     /// look is `waiting`, and `reconciled` tells what comes of it.
     pub(crate) fn here(mut self) -> ReconcileReport {
         let config = self.busy.0.clone();

@@ -1,5 +1,5 @@
 //! What a pass meant to one server, as a row of its report. A server that could run and is kept out
-//! is told of as any other refusal (SPEC 13.2, 13.4).
+//! is reported as any other refusal (SPEC 13.2, 13.4).
 
 use std::borrow::Cow;
 use std::sync::Arc;

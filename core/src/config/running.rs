@@ -30,7 +30,7 @@ pub(crate) struct Running {
 /// Servers by name.
 type ResolvedServers = BTreeMap<Box<str>, Arc<ResolvedServer>>;
 
-/// Of which servers another connection is wanted than before, each with what was wanted then.
+/// Servers whose connection changed, each with the configuration before.
 pub(crate) type ChangedServers = BTreeMap<Box<str>, Option<Arc<ResolvedServer>>>;
 
 /// The servers whose attempts have another time to connect than before.

@@ -2,9 +2,9 @@
 //! 13.2, 16.6).
 //!
 //! A pass takes its turn under the lock under which it is planned, and ends it once it was carried
-//! out, on whatever thread. What it has to tell is told when every turn before it is over: what is
-//! told of a name last is what was planned last. One at a time tells, without the lock; whoever
-//! comes meanwhile leaves it to them.
+//! out, on whatever thread. What it has to tell is told when every turn before it is over: the last
+//! news of a name is what was planned last. One at a time tells, without the lock; a thread that
+//! comes meanwhile leaves it to that one.
 
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
 //! What the library logs, for hosts that have no subscriber of `tracing`: those in other languages.
 //!
-//! Nothing is installed before a host asks for it. Then records wait in a bounded queue, and
-//! whoever reads them is woken once for all that came meanwhile. A record is written by the thread
-//! on which it happened, which may hold locks of the library: nothing but the queue's own lock is
-//! taken there, and the wake-up must not call back.
+//! Nothing is installed before a host asks for it. Then records wait in a bounded queue, and their
+//! reader is woken once for all that came meanwhile. A record is written by the thread on which it
+//! happened, which may hold locks of the library: nothing but the queue's own lock is taken there,
+//! and the wake-up must not call back.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write};
@@ -69,7 +69,7 @@ impl LogFeed {
             Err(Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "level"))
         };
         let Some((_, level)) = LEVELS.iter().find(|(name, _)| *name == level) else {
-            return wrong("level is none of error, warn, info, debug and trace");
+            return wrong("level must be error, warn, info, debug or trace");
         };
         if !is_installed() {
             return wrong("the process has a subscriber of tracing, which has the records");

@@ -15,7 +15,7 @@ use crate::base::sync::{Mutex, MutexGuard, Notify, thread_local};
 use crate::base::wakes;
 
 /// One subscriber's queue. The fields that an event needs stand first, side by side: a list change
-/// goes to thousands of queues, none of which is in the processor's cache.
+/// goes to thousands of queues, which are not in the processor's cache.
 #[repr(C)]
 pub(crate) struct Subscriber {
     pub(super) mask: EventMask,
@@ -247,7 +247,8 @@ impl Subscriber {
             return;
         }
         if self.is_waking_here() {
-            // The wake function itself caused an event; whoever it woke finds the event as well.
+            // The wake function itself caused an event; the thread that it woke finds the event as
+            // well.
             return;
         }
         let turn = lock(&self.turn);
@@ -339,7 +340,8 @@ mod tests {
         QueuedEvent::new(seq, None, EventBody::new(kind, &EventSubject::default(), |_| ()))
     }
 
-    /// SPEC 16.2: what was missed waits as events do, for whoever is woken from now on, too.
+    /// SPEC 16.2: what was missed waits as events do, for a listener that is woken from now on,
+    /// too.
     #[test]
     fn what_was_missed_wakes_who_begins_to_listen() {
         let kind = EventKind::Lagged;

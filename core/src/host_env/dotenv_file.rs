@@ -16,8 +16,8 @@ use crate::{Error, ErrorCode, Result};
 ///
 /// # Errors
 /// `invalid_config` in the terms of the settings file, with `detail.env_file`, for a file that is
-/// missing, no file, larger than 1 MiB, no UTF-8 or that has a line that is none of such files. It
-/// shows nothing of what is in it.
+/// missing, no file, larger than 1 MiB, no UTF-8 or that has a line of another form. It shows
+/// nothing of what is in it.
 pub(crate) fn read_env_file(
     template: &Template,
     path: &str,

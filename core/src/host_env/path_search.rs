@@ -70,7 +70,7 @@ pub(crate) fn folder(spec: &StdioSpec, workspace: &Path) -> PathBuf {
     std::path::absolute(&cwd).unwrap_or(cwd)
 }
 
-/// Finds the program of a server, for its start and for whoever is asked about it (S-08). Only
+/// Finds the program of a server, for its start and for the request to approve it (S-08). Only
 /// looks.
 ///
 /// # Errors
@@ -290,7 +290,7 @@ pub(super) fn find(command: &str, path: Option<&OsStr>, cwd: &Path) -> io::Resul
     Err(refusal)
 }
 
-/// The names of the files that a command may stand for, the first of which is taken.
+/// The names of the files that a command may stand for. The first that exists is taken.
 fn names(command: &str) -> Vec<String> {
     if cfg!(windows) { names_on_windows(command) } else { vec![command.to_owned()] }
 }

@@ -17,8 +17,8 @@ pub fn detect(workspace: impl AsRef<Path>) -> Vec<KnownFile> {
     known(workspace.as_ref(), |found| found.is_file())
 }
 
-/// The known places where something stands that is no file: whoever looks for the settings there is
-/// to hear of it.
+/// The known places where something stands that is no file: a person who looks for the settings
+/// there is to hear of it.
 #[doc(hidden)]
 pub fn misfits(workspace: impl AsRef<Path>) -> Vec<KnownFile> {
     known(workspace.as_ref(), |found| !found.is_file())

@@ -1,11 +1,11 @@
-//! Which addresses a flow may reach (S-30, S-31): a server, or whoever answers in its name, chooses
-//! them.
+//! Which addresses a flow may reach (S-30, S-31): a server, or a stranger that answers in its name,
+//! chooses them.
 //!
 //! The server's own origin was configured, so it may be anything. Whatever else is named must be
 //! public, and reached by https. What the user or the host configures beside it may be anything
 //! too, and their server on this machine may name others on this machine, as in development and in
-//! tests. A source whose servers need approval chooses neither (SPEC 12.9): whoever approved it saw
-//! its addresses, and not what they lead to.
+//! tests. A source whose servers need approval chooses neither (SPEC 12.9): the person who approved
+//! it saw its addresses, and not what they lead to.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -79,7 +79,7 @@ impl Guard {
         }
         match url.domain() {
             Some(name) if !is_public_name(name) => {
-                Err(refusal("the name of a host", "is no public one, and a proxy would resolve it"))
+                Err(refusal("the name of a host", "is not public, and a proxy would resolve it"))
             }
             _ => Ok(()),
         }
@@ -105,7 +105,7 @@ impl Guard {
         match url.scheme() {
             "https" => {}
             "http" if is_near => {}
-            _ => return refused("is none of https"),
+            _ => return refused("must use https"),
         }
         let literal = match host {
             Host::Ipv4(address) => Some(IpAddr::V4(address)),
@@ -113,7 +113,7 @@ impl Guard {
             Host::Domain(_) => None,
         };
         match literal {
-            Some(address) if !is_public(address) && !is_near => refused("is no public one"),
+            Some(address) if !is_public(address) && !is_near => refused("is not a public address"),
             _ => Ok(()),
         }
     }
@@ -132,11 +132,11 @@ impl Guard {
         }
         let names_host = text.split_once("://").is_some_and(|(_, rest)| !rest.starts_with('/'));
         let url = Url::parse(text).ok().filter(|_| names_host);
-        let url = url.ok_or_else(|| refusal(what, "is no address"))?;
+        let url = url.ok_or_else(|| refusal(what, "is not a valid URL"))?;
         self.check(&url, what)?;
         let is_near = url.host().is_some_and(|host| is_loopback(&host));
         if url.scheme() != "https" && !is_near {
-            return Err(refusal(what, "is none of https"));
+            return Err(refusal(what, "must use https"));
         }
         if url.fragment().is_some() {
             return Err(refusal(what, "has a fragment"));
@@ -214,7 +214,7 @@ pub(crate) struct Forbidden;
 
 impl std::fmt::Display for Forbidden {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the name leads to an address that is no public one")
+        f.write_str("the name leads to an address that is not public")
     }
 }
 
@@ -222,7 +222,7 @@ impl std::error::Error for Forbidden {}
 
 impl From<Forbidden> for Error {
     fn from(_: Forbidden) -> Error {
-        refusal("the name of a host", "leads to an address that is no public one")
+        refusal("the name of a host", "leads to an address that is not public")
     }
 }
 

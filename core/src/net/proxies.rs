@@ -63,8 +63,8 @@ pub(crate) fn takes_proxy(server: &str, address: &Url) -> Result<bool, Error> {
     Ok(proxy?.is_some())
 }
 
-/// Whether what would name a proxy for this address can be read. `value` is that of a variable,
-/// none of one that is not set, and `Some(None)` of one that is no text.
+/// Whether what would name a proxy for this address can be read. `value` is that of a variable:
+/// `None` if it is not set, and `Some(None)` if it is no text.
 fn check(uri: &http::Uri, value: impl Fn(&str) -> Option<Option<String>>) -> Result<(), Misread> {
     let first = |names: [&'static str; 2]| names.into_iter().find(|name| value(name).is_some());
     let goes_straight = || {

@@ -85,7 +85,7 @@ pub(super) fn register(meter: &Meter, pools: &Arc<Pools>) {
 /// between two.
 const SEEN_FOR: Duration = Duration::from_millis(200);
 
-/// The names of the conventions' form, of which a collector makes those of the page again.
+/// The names in the conventions' form. A collector makes those of the page from them.
 const GAUGES: [(&str, &str, &str); 12] = [
     ("trunkline.servers", "trunkline_servers", "Servers by how they stand."),
     ("trunkline.entries", "trunkline_entries", "Connections, those under way included."),

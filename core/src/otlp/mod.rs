@@ -180,7 +180,7 @@ impl Telemetry {
     pub const SHUTDOWN_MAX: Duration = Duration::from_secs(5);
 }
 
-/// Who is told of a pool.
+/// The observer of a pool.
 pub(crate) struct Observer(Option<Telemetry>);
 
 /// A connection while it lasts.
@@ -214,15 +214,15 @@ impl Observer {
         Observer(None)
     }
 
-    /// Nothing in a forked child, where whoever has a lock of the providers is the parent's.
+    /// Nothing in a forked child, where the holder of a lock of the providers is the parent's.
     fn telemetry(&self) -> Option<&Telemetry> {
         let is_here =
             |telemetry: &&Telemetry| telemetry.0.fork_generation == platform::fork_generation();
         self.0.as_ref().filter(is_here)
     }
 
-    /// A request begins: with its params and options, one of which carries its trace, and what has
-    /// to be told of its end. `spec` says where it goes, if that is known.
+    /// A request begins: with its params and options, which carry its trace, and what has to be
+    /// told at its end. `spec` says where it goes, if that is known.
     pub(crate) fn request<'a>(
         &self,
         called: (Callee<'_>, &'a str),

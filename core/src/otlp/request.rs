@@ -29,7 +29,7 @@ struct RequestSpan {
     span: BoxedSpan,
     began: Instant,
     is_tool: bool,
-    /// The attributes of its duration, of which there are few.
+    /// The attributes of its duration: few.
     counted: Vec<KeyValue>,
 }
 
@@ -67,7 +67,7 @@ impl Request {
         (params, options, Request(Some(Box::new(watched))))
     }
 
-    /// What is told of its end, before `done` is.
+    /// Tells its end, before `done` does.
     pub(crate) fn ending(
         self,
         done: impl FnOnce(Result<CallResult>) + Send + 'static,

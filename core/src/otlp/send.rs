@@ -110,7 +110,7 @@ impl Sending {
     async fn wait_until_over(&self) {
         let mut deadline = self.deadline.clone();
         let known = deadline.wait_for(Option::is_some).await.ok().and_then(|known| *known);
-        // Without one its sender is gone, and with it whoever could want something sent.
+        // Without one its sender is gone, and nobody wants anything sent.
         if let Some(known) = known {
             tokio::time::sleep_until(known).await;
         }

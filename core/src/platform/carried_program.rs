@@ -36,8 +36,8 @@ pub(super) fn may_pass(error: &io::Error) -> bool {
         || matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::BrokenPipe)
 }
 
-/// Puts the program in a file of its own, in a folder of its own, of which nothing is left when
-/// `with` has returned.
+/// Puts the program in a file of its own, in a folder of its own, and removes both when `with` has
+/// returned.
 pub(super) fn in_file<T>(with: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
     use std::hash::{BuildHasher, RandomState};
     let random = RandomState::new().hash_one(std::process::id());

@@ -176,7 +176,7 @@ impl LentPipe {
         self.0.try_clone().map(PipeCopy)
     }
 
-    /// Gives it back to the runtime, on a thread of which this must be called.
+    /// Gives it back to the runtime. Must be called on a thread of the runtime.
     ///
     /// # Errors
     /// When the runtime cannot take it.

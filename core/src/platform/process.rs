@@ -1,4 +1,4 @@
-//! A server's process, whoever holds it.
+//! A server's process, held by the supervisor or by the library.
 
 use super::group;
 #[cfg(target_os = "linux")]

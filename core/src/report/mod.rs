@@ -73,7 +73,7 @@ impl Parts<'_> {
         metrics::text(&self.status_with(options))
     }
 
-    /// Every server that a source names, or of which something is left.
+    /// Every server that a source names, or that has something left.
     fn servers_seen(&self) -> BTreeMap<Box<str>, Server> {
         let mut by_name: BTreeMap<Box<str>, Server> = BTreeMap::new();
         {

@@ -43,7 +43,7 @@ pub(crate) struct ServerObstacles {
     pub rest: Option<&'static str>,
     /// What is wrong with it.
     pub error: Option<Error>,
-    /// What is wrong with its entry, by an earlier one of which it may run.
+    /// What is wrong with its entry; it may run by an earlier one.
     pub outdated: Option<Error>,
 }
 
@@ -187,7 +187,7 @@ impl Server {
         // Of what the error is about, as [`error`](Self::error) has it.
         let credentials = match self.entries.last() {
             Some((_, cell)) => cell.context.of(&cell.server, &cell.spec, cell.author),
-            // No session is asked: whoever holds the last handle of one closes it, which a look at
+            // No session is asked: the holder of the last handle of one closes it, which a look at
             // the status must not do.
             None => {
                 let configured = parts.config.configured(name).ok();

@@ -51,8 +51,8 @@ impl OneByOne {
     }
 }
 
-/// Who asks for the same waits for the same thread, whoever it is; known for as long as somebody
-/// asks, or work for it is under way.
+/// All who ask for the same wait for the same thread; known for as long as somebody asks, or work
+/// for it is under way.
 #[derive(Debug)]
 pub(crate) struct OneByOneOf<K>(Mutex<HashMap<K, Weak<tokio::sync::Mutex<()>>>>);
 

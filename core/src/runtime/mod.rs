@@ -263,7 +263,7 @@ impl Waiters {
             }
             state.more += 1;
         }
-        // Whoever is at work looks for more before it rests.
+        // A thread at work looks for more before it rests.
         if self.begin(Waiters::help).is_err() {
             self.state().more -= 1;
         }
@@ -302,7 +302,7 @@ impl Waiters {
             let mut state = self.state();
             let Some(work) = state.works.pop_front() else { return state };
             drop(state);
-            // Whoever waits for it is told by its end.
+            // Its waiters are told by its end.
             let _ = catch_unwind(AssertUnwindSafe(work));
         }
     }

@@ -25,13 +25,13 @@ use crate::{Error, ErrorCode, Result};
 /// The decisions of a user.
 pub(crate) struct Approvals {
     place: ApprovalsLocation,
-    /// Is told of what went wrong with the file while nobody waited for it.
+    /// Hears what went wrong with the file while nobody waited for it.
     warn: OnceLock<WarningHandler>,
     known: Mutex<Option<BookSnapshot>>,
     /// Whether the last attempt to read them failed. What is known may be older than the file then,
     /// and nothing begins by it.
     is_unread: AtomicBool,
-    /// Held by whoever reads or writes the file; `known` never is meanwhile.
+    /// Held by a reader or writer of the file; `known` never is meanwhile.
     at_work: Mutex<()>,
 }
 

@@ -24,8 +24,8 @@ impl ApprovalsLocation {
             Some(path) => {
                 let path = Path::new(path);
                 if !path.is_absolute() || path.file_name().is_none() {
-                    // Whoever starts the host elsewhere would look for it elsewhere, or a
-                    // repository would hold it.
+                    // A host that starts elsewhere would look for it elsewhere, or a repository
+                    // would hold it.
                     let message = "`approvals` is neither `memory` nor the whole path of a file";
                     return Err(Error::new(ErrorCode::InvalidArgument, message)
                         .with_detail("path", "approvals")

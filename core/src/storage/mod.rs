@@ -25,7 +25,7 @@ pub(crate) use self::lock_wait::{Unlocked, WRITE_WAIT_MAX, lock, lock_now};
 pub(crate) use self::stamp::FileVersion;
 pub(crate) use self::user_dirs::{DirPurpose, host_variable, user_folder};
 
-/// Whoever is told, in words, of what went wrong and stops nothing.
+/// Hears, in words, what went wrong and stops nothing.
 pub(crate) type WarningHandler = Box<dyn Fn(&str) + Send + Sync>;
 
 /// By so much a time is ahead without being one of a clock that was set back since: that of a

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// What is told of a file without reading it; nothing of one that is not there.
+/// What can be said of a file without reading it; nothing of one that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileVersion(Option<FileVersionFields>);
 

@@ -6,8 +6,8 @@ use super::tokens::{GrantKey, TokenRecord};
 use super::{FILE_BYTES_MAX, FileContent, OwnFile};
 use crate::Result;
 
-/// The form of the file. A later one is neither guessed at nor taken away from whoever reads it;
-/// another is damaged.
+/// The form of the file. A later one is neither guessed at nor taken away from programs that read
+/// it; another is damaged.
 const VERSION: u64 = 1;
 
 /// What is around the grants is shorter.

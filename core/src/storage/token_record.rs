@@ -90,8 +90,8 @@ impl std::fmt::Debug for TokenRecord {
 }
 
 impl TokenRecord {
-    /// Whether it is this, whoever wrote it again: a process of an earlier version leaves out what
-    /// it does not know.
+    /// Whether it is this, no matter who wrote it again: a process of an earlier version leaves out
+    /// what it does not know.
     pub fn is(&self, other: &TokenRecord) -> bool {
         let same = TokenRecord {
             signed_in_ms: other.signed_in_ms,

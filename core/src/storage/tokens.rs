@@ -33,7 +33,7 @@ pub(crate) const RENEWAL_WAIT_MAX: Duration = Duration::from_secs(30);
 /// One file of grants.
 pub(crate) struct Store {
     file: OwnFile,
-    /// Is told of a file that was set aside.
+    /// Hears of a file that was set aside.
     warn: OnceLock<WarningHandler>,
 }
 
@@ -48,7 +48,7 @@ impl Store {
     pub(crate) fn open(path: &str) -> Result<Arc<Store>> {
         let path = Path::new(path);
         if !path.is_absolute() || path.file_name().is_none() {
-            // Whoever starts the host elsewhere would look for it elsewhere, or put it into a
+            // A host that starts elsewhere would look for it elsewhere, or put it into a
             // repository.
             let message = "`tokens` is neither `memory` nor the whole path of a file";
             return Err(Error::new(ErrorCode::InvalidArgument, message)
@@ -110,8 +110,8 @@ impl Store {
     ) -> Result<()> {
         let changed = self.change(move |grants| {
             grants.retain(|old| !fits(&old.key));
-            // What is of a time to come goes first: the clock was set back, and what came since is
-            // newer.
+            // A sign-in of a time to come goes first: the clock was set back, and what came since
+            // is newer.
             let ahead = now_ms() + AHEAD_MAX.as_millis() as u64;
             let came =
                 |old: &TokenRecord| if old.received_ms > ahead { 0 } else { old.received_ms };

@@ -1,8 +1,8 @@
 //! What one thread leaves for another: `notify`'s thread what it heard, callers that something is
 //! new.
 //!
-//! Its lock is held for a moment only and while nothing else is asked for. So whoever hears never
-//! waits for who arms, who waits for the one that hears.
+//! Its lock is held for a moment only and while nothing else is asked for. So the thread that hears
+//! never waits for the thread that arms, which waits for the one that hears.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use notify::event::{AccessKind, Event, EventKind, ModifyKind};
 
 use super::watch_set::{Declared, Interests, Touched};
 
-/// What was left, and who waits for it. Bounded by what is of interest, and by [`MOVED_MAX`].
+/// What was left, and who waits for it. Bounded by the files of interest, and by [`MOVED_MAX`].
 #[derive(Default)]
 pub(super) struct Inbox {
     left: Mutex<Left>,
@@ -75,7 +75,7 @@ impl Inbox {
         self.bell.notify_one();
     }
 
-    /// Whoever waits shall look at these.
+    /// The waiters shall look at these.
     pub(super) fn leave(&self, touched: BTreeSet<Declared>) {
         let mut left = self.lock();
         left.news.touched.extend(touched);

@@ -14,8 +14,8 @@
 //!   file is declared first and read then; what is read in a callback, or later, is never older
 //!   than the last change that will be told. Declaring tells nothing.
 //! - A callback names files that *may* have changed. It can be wrong, also after a write of the
-//!   caller's own, and comes at least once for each burst; whoever cares compares what the files
-//!   mean.
+//!   caller's own, and comes at least once for each burst; a caller that cares compares what the
+//!   files mean.
 //! - Callbacks come one at a time on the watcher's own thread, under no lock of it. They may block,
 //!   and may call the watcher or drop it.
 //! - What cannot be watched is polled, which [`Watcher::polled`] says, and the files concerned

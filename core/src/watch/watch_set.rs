@@ -22,7 +22,7 @@ pub(super) struct Plan {
     taken: Option<SystemTime>,
 }
 
-/// What is of interest in watched folders.
+/// The files of interest in watched folders.
 #[derive(Clone, Default)]
 pub(super) struct Interests(HashMap<PathBuf, Entries>);
 

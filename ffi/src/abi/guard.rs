@@ -85,7 +85,7 @@ static FORKS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     /// The process whose callback runs, by its number of forks: a child that was forked inside of
-    /// one is in none of its own.
+    /// one is not in one of its own.
     static IN_CALLBACK: Cell<Option<u32>> = const { Cell::new(None) };
 }
 

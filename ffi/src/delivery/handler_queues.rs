@@ -50,7 +50,7 @@ impl HandlerTable {
         ];
         let known = NAMES.iter().fold(0, |known, (number, _)| known | 1 << *number as u32);
         if self.offered & !known != 0 {
-            return Err(raw::invalid("offered", "offered has a bit that is none of a handler"));
+            return Err(raw::invalid("offered", "offered has a bit that stands for no handler"));
         }
         let has = |number: HandlerNumber| self.offered & (1 << number as u32) != 0;
         Ok(NAMES.iter().filter(|(number, _)| has(*number)).map(|(_, name)| *name).collect())

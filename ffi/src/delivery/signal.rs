@@ -65,7 +65,7 @@ impl Signal {
     }
 
     /// A thread that is ending has none: such threads run no code of the host's then. Nor has a
-    /// forked child, in which the thread is none of the library's.
+    /// forked child, in which the thread is not the library's.
     fn current() -> Option<Arc<Signal>> {
         let current = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
         current.filter(|(made_at, _)| *made_at == forks()).map(|(_, signal)| signal)

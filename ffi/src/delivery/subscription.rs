@@ -108,7 +108,7 @@ impl Subscriber {
         let (ours, ours_among) = (subscriber.clone(), subscribers.clone());
         let body = move || {
             ours.call_until_stopped(&signal, callback, user_data);
-            // Whoever closes it until here finds it, and waits.
+            // A thread that closes it until here finds it, and waits.
             ours.give_up_handle();
             drop(ours);
             signal.finish();

@@ -15,7 +15,7 @@ pub(crate) enum Stream {
 }
 
 /// Events of a model. It is woken as a subscription is: when it goes from empty to not empty, by
-/// whoever tells more until that has been done, and when it ends.
+/// the thread that tells more until that has been done, and when it ends.
 #[derive(Default)]
 pub(crate) struct Fed {
     state: Mutex<State>,

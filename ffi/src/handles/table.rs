@@ -64,7 +64,7 @@ enum SlotContent<T> {
     Free,
     /// The handle is given out, its object is still being made.
     Reserved,
-    /// The same, and whoever fills it gets the object back.
+    /// The same, and the filler gets the object back.
     Revoked,
     Full(T),
 }

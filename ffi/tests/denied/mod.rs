@@ -48,7 +48,7 @@ unsafe extern "C" fn pthread_create(
 /// A program that is not there, which the log says.
 const MISSING: &str = "/no/such/program-of-this-test";
 
-/// What one callback is told of the log.
+/// What one callback hears of the log.
 #[derive(Default)]
 struct Told {
     /// Of the program.

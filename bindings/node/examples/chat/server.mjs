@@ -15,7 +15,7 @@ export const CHATS = 50;
 /** Bytes of what somebody may say. */
 const SAID_MAX = 10_000;
 
-/** The page is told of the pool at most this often. */
+/** The page hears of the pool at most this often. */
 const TOLD_EVERY_MS = 100;
 
 const page = readFileSync(fileURLToPath(new URL('page.html', import.meta.url)));

@@ -697,7 +697,7 @@ class EventStream:
         # Weak, since the loop alone keeps it.
         self._bridge: weakref.ref[LoopBridge] | None = None
         self._waiting = False
-        #: What its reader has taken and not given yet; whoever closes it leaves it alone.
+        #: What its reader has taken and not given yet; a close leaves it alone.
         self._taken: list[str] = []
         self._closed = False
 

@@ -37,8 +37,8 @@ def new_untold() -> deque[Event]:
 class Audience:
     """A function that is told events on a loop, one after another: while what it gave back is awaited, the next ones wait.
 
-    ``tasks`` has the task that awaits, and keeps nothing once that is over; ``untold`` has the events that wait. Whoever ends it without
-    having it takes these away before the task is cancelled.
+    ``tasks`` has the task that awaits, and keeps nothing once that is over; ``untold`` has the events that wait. An end without
+    the task takes these away before the task is cancelled.
     """
 
     def __init__(

@@ -84,7 +84,8 @@ class LoopBridge(_trunkline.Bridge):
         batch = self.drain()
         self.settle_batch(batch)
         if len(batch) > 1:
-            # Whoever awaited one of them goes on in the next pass, and mostly calls again: all calls are written behind them.
+            # The coroutine that awaited one of them goes on in the next pass, and mostly calls
+            # again: all calls are written behind them.
             self.join_requests()
             get_running_loop().call_soon(self.write_joined)
 
@@ -150,7 +151,7 @@ def _end(endings: dict[int, Callable[[], None]]) -> None:
 
 
 def _loop_for(start: Callable[..., _trunkline.Operation], args: tuple[Any, ...]) -> AbstractEventLoop:
-    """The running loop. In a forked child asyncio lets none of the parent's run on, and what was the parent's has to say so by itself."""
+    """The running loop. In a forked child asyncio lets no loop of the parent's run on, and what was the parent's has to say so by itself."""
     try:
         return get_running_loop()
     except RuntimeError:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Provided:
-    """What the library has of a provided server: it keeps none of its functions, since these may refer to their session.
+    """What the library has of a provided server: it does not keep its functions, since these may refer to their session.
 
     Their session keeps them, for as long as the library has this. Once the session is closed on purpose this keeps them, to tell
     the end of each connection; what belongs to a session that was forgotten is told nothing.
@@ -124,6 +124,6 @@ def _start(
     try:
         loop.call_soon_threadsafe(begin, context=context)
     except RuntimeError:
-        # The loop is closed, and whoever provided the server with it.
+        # The loop is closed, and with it the provider of the server.
         coroutine.close()
         connection.close()

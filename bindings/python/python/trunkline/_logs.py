@@ -52,7 +52,7 @@ class Logs:
     def close(self) -> None:
         """Ends it, once what was logged so far is in the hands of ``logging``. Repeating it does nothing.
 
-        It waits for none of that inside of a handler of ``logging`` that it calls, nor inside of a callback that such a handler waits for.
+        It does not wait for that inside of a handler of ``logging`` that it calls, nor inside of a callback that such a handler waits for.
         """
         self._end()
         _exit.join_thread(self._thread)

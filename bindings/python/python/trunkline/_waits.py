@@ -111,7 +111,8 @@ def carry_out(
             scope._watch(operation)
         return _end_of(waiter, operation, receiver)
     except BaseException:
-        # Nobody waits any more, whoever raised it: a signal handler, or a progress callback that ends the program.
+        # Nobody waits any more, no matter who raised it: a signal handler, or a progress callback
+        # that ends the program.
         operation.cancel()
         raise
     finally:

@@ -65,7 +65,7 @@ class Pool(PoolBase):
     ``handlers`` are functions of a ``ServerRequest`` that answer what servers ask of sessions without a handler of their own, by
     name: ``sampling``, ``sampling_tools``, ``elicitation``, ``elicitation_url``. An answer is the result as a dict; ``Refusal`` is
     raised for an error. Each request has a thread of its own, so a handler may block. ``logging`` is a function of each ``log`` event; all
-    have one thread, which is none of the requests'. Coroutine functions are refused.
+    have one thread, which is not one of the requests'. Coroutine functions are refused.
     ``credentials`` gives the token of a remote server that refuses what it was sent: as a ``str``, as
     ``{"token": ..., "expires_in": seconds}``, or None for none. ``inputs`` and ``secrets`` give the text that settings ask for, or
     None for none; ``entries`` what becomes of an entry of settings: None to keep it, ``{"drop": True}`` or
@@ -630,7 +630,7 @@ class EventStream:
         self._owner = owner  # Keeps the pool.
         self._native = native
         self._reading = threading.Lock()
-        #: What its reader has taken and not given yet; whoever closes it leaves it alone.
+        #: What its reader has taken and not given yet; a close leaves it alone.
         self._taken: list[str] = []
         self._closed = False
         native.wake_threads()

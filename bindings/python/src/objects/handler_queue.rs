@@ -130,7 +130,7 @@ impl Desk {
         })
     }
 
-    /// Wakes whoever waits, once.
+    /// Wakes the waiter, once.
     fn rouse(&self) -> PyResult<()> {
         self.0.here()?.flag.raise();
         Ok(())

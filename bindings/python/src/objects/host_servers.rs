@@ -58,7 +58,7 @@ impl Drop for Provided {
 }
 
 impl Provided {
-    /// Of these functions, each of which is called with the connection first.
+    /// Of these functions. Each is called with the connection first.
     pub fn new(receive: Py<PyAny>, closed: Option<Py<PyAny>>) -> Provided {
         Provided { receive: Some(receive), closed }
     }

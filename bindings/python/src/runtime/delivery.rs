@@ -31,7 +31,7 @@ const BATCH: usize = 1024;
 
 /// What reaches an event loop.
 pub enum Arrival {
-    /// For whoever waits under this number.
+    /// For the waiter under this number.
     Completion(u64, Result<Payload>),
     /// The loop is not to read by this loan any more.
     LoanOver(u64),
@@ -127,7 +127,7 @@ impl Target {
     }
 }
 
-/// Where one operation delivers its end. Dropped without one, it delivers `internal`: whoever waits
+/// Where one operation delivers its end. Dropped without one, it delivers `internal`: a waiter
 /// always gets an answer.
 pub struct Sink(Option<Target>);
 

@@ -24,7 +24,7 @@ struct OpenLoan {
 }
 
 impl Loans {
-    /// Nothing yet. `over` is told of loans that are over, on any thread.
+    /// Nothing yet. `over` hears of loans that are over, on any thread.
     pub fn new(over: impl Fn(u64) + Send + Sync + 'static) -> Loans {
         Loans { event_loop: EventLoop::new(over), open: Mutex::default() }
     }

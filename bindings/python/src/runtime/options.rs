@@ -13,7 +13,7 @@ use crate::runtime::failure::{OrRaise, exception};
 /// JSON text; or the text, and the number under which the call's progress is to be delivered.
 #[derive(FromPyObject)]
 pub enum CallText {
-    /// Nobody is told of progress.
+    /// Nobody hears of progress.
     Plain(PyBackedStr),
     /// Somebody is.
     Told(PyBackedStr, u64),

@@ -230,7 +230,7 @@ mod tests {
         asked_by(workspace, command, &mut answer.as_bytes())
     }
 
-    /// The same for whoever answers.
+    /// The same for the person who answers.
     fn asked_by(
         workspace: &std::path::Path,
         command: &[&str],

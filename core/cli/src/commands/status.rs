@@ -48,10 +48,10 @@ pub(super) fn run(
             let status = of_named(opened.pool.status(), &names);
             view(&status, watched, common, terminal);
             views -= 1;
-            // Whoever reads no more ends it.
+            // A reader that goes away ends it.
             if views == 0 || !terminal.flush() {
                 return match (judged(&status, &names, terminal), ready) {
-                    // What is told of the beginning need not hold after several views.
+                    // A message about the beginning need not hold after several views.
                     (exit, Err(error)) if exit != Exit::NotFound && !watched => Err(error.into()),
                     (exit, _) => Ok(exit),
                 };

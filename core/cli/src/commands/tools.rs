@@ -46,7 +46,7 @@ pub(super) fn run(
             table(terminal, &["TOOL", "WHAT IT DOES"], &tools.iter().map(row).collect::<Vec<_>>());
             tell_absent(&absent, terminal);
         }
-        // What is there was written first: one slow server hides none of the others.
+        // What is there was written first: one slow server does not hide the others.
         if let Some(late) = late {
             return Err(late.into());
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::format::text;
 use super::terminal::Tone;
 
-/// The word for a server's row of the status, and what it means for whoever looks.
+/// The word for a server's row of the status, and its tone for the reader.
 pub(crate) fn of(server: &Value) -> (&str, Tone) {
     let state = text(server, "state");
     match (state, server["reason"].as_str()) {

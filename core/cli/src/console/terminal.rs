@@ -127,8 +127,8 @@ impl<'a> Terminal<'a> {
         answer.trim().to_owned()
     }
 
-    /// The next line, of which no more is kept than an answer has; the rest of a longer one answers
-    /// no other question.
+    /// The next line, cut to the length of an answer. The rest of a longer one answers no other
+    /// question.
     fn next_line(&mut self) -> io::Result<String> {
         let mut line = Vec::new();
         (&mut *self.stdin).take(ANSWER_BYTES_MAX).read_until(b'\n', &mut line)?;

@@ -51,7 +51,7 @@ impl Keys {
 impl Drop for Keys {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::Relaxed);
-        // The next key is for whoever has the terminal then.
+        // The next key is for the program that has the terminal then.
         let end = Instant::now() + END_MAX;
         let left = || end.saturating_duration_since(Instant::now());
         while !matches!(

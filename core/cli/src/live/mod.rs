@@ -3,8 +3,8 @@
 //!
 //! What is drawn is a function of a status and a [`View`] (`draw.rs`), and what a key does one of a
 //! view (`view.rs`). `screen.rs` is the terminal itself, and gives it back as it was; `keys.rs`
-//! waits for keys. Of signals the library of the terminal listens to that of its size, beside
-//! whoever else does, for as long as the process lives.
+//! waits for keys. Of signals the library of the terminal listens to that of its size, beside other
+//! listeners, for as long as the process lives.
 
 mod draw;
 mod keys;

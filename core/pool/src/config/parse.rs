@@ -242,7 +242,7 @@ fn remote(fields: &mut Fields<'_>, url: Field, stated: Option<RemoteKind>) -> Re
 /// Refuses what the client that connects could not read.
 pub(crate) fn check_address(server: &str, path: &str, url: &str) -> Result<()> {
     Url::parse(url).map(drop).map_err(|why| {
-        super::fields::invalid(server, path, &format!("`{path}` is no address: {why}"))
+        super::fields::invalid(server, path, &format!("`{path}` is not a valid URL: {why}"))
     })
 }
 

@@ -21,8 +21,8 @@ impl Pool {
     ///
     /// # Errors
     /// `stale_approval` when the tool has changed again since, `tool_not_found` when the server
-    /// lists none of that name now or did last, `invalid_argument` for a server that the pool never
-    /// saw or a digest that is none (`detail.path`), `limit` (`remembered_tools`), `closing`,
+    /// lists no tool of that name now or did last, `invalid_argument` for a server that the pool
+    /// never saw or a digest that is none (`detail.path`), `limit` (`remembered_tools`), `closing`,
     /// `closed`, `forked`.
     pub async fn accept_tool(&self, server: &str, tool: &str, digest: &str) -> Result<()> {
         let driver = &self.0.driver;

@@ -113,8 +113,8 @@ impl Pool {
 }
 
 impl PoolCore {
-    /// The credentials of a server that may run now, of which everything is asked again that is
-    /// asked before a connection: a sign-in sends to it as one does (S-02).
+    /// The credentials of a server that may run now. Everything is checked again that is checked
+    /// before a connection: a sign-in sends to it as one does (S-02).
     ///
     /// # Errors
     /// `not_admitted` with the reason, and those of [`credentials`](Self::credentials).
@@ -126,9 +126,9 @@ impl PoolCore {
         Ok(credentials)
     }
 
-    /// Whether these credentials let in something that may run now, of which everything is asked
-    /// again as when a sign-in is [begun](Self::admitted_credentials). They are one
-    /// configuration's: what else has its name by now neither lets it in nor keeps it out.
+    /// Whether these credentials let in something that may run now. Everything is checked again as
+    /// when a sign-in is [begun](Self::admitted_credentials). They are one configuration's: what
+    /// else has its name by now neither lets it in nor keeps it out.
     ///
     /// # Errors
     /// `not_admitted`: why what they let in is kept out; if there is nothing, what is decided of
@@ -231,7 +231,7 @@ impl PoolCore {
         })
     }
 
-    /// There are others in these credentials: whoever waits for what they let in gets it.
+    /// There are others in these credentials: those who wait for what they let in get it.
     fn let_in(&self, credentials: &Arc<Credentials>) {
         self.driver.credentials_changed(credentials);
         let sessions = self.sessions.live_sessions();

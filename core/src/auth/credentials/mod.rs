@@ -141,7 +141,7 @@ impl std::fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// Those of a remote server, of which there are none yet.
+    /// Those of a remote server that has none yet.
     pub(super) fn new(
         (server, fingerprint, author): (Arc<str>, Fingerprint, Author),
         remote: &RemoteSpec,
@@ -315,7 +315,7 @@ impl Credentials {
         })
     }
 
-    /// A sign-in begins that asks for these scopes, whoever added to what was to be asked for.
+    /// A sign-in begins that asks for these scopes, no matter who added to them.
     pub(super) fn asks_for(&self, scopes: &[String]) {
         self.state().asked.begin(scopes);
     }

@@ -3,7 +3,7 @@
 use super::grant_types::Reason;
 use crate::net::www_authenticate::Challenge;
 
-/// Sign-ins in a row for the same scopes. A server that none of them contents gets no more of them.
+/// Sign-ins in a row for the same scopes. A server that they do not content gets no more of them.
 const SAME_SCOPES_MAX: u32 = 3;
 
 #[derive(Default)]

@@ -230,8 +230,8 @@ async fn what_is_listed_for_a_client_of_the_configuration_is_not_passing() {
     assert!(!context.is_passing(&"s".into(), &spec, Author::Host));
 }
 
-/// Two processes that share a file, of which the first signed in, and renewed that without being
-/// able to keep it.
+/// Two processes that share a file. The first signed in, and renewed that without being able to
+/// keep it.
 async fn unkept(issuer: &Issuer, folder: &Folder) -> [Arc<Credentials>; 2] {
     let both = [(); 2].map(|()| of_pool(issuer, &Handlers::new(), Some(file(folder))));
     signed_in(&both[0], token("first", 3600)).await;
@@ -267,7 +267,7 @@ async fn a_sign_in_elsewhere_follows_a_grant_that_was_not_kept() {
 }
 
 /// SPEC 15.3: an authorization server that is away, or has no time, says nothing of the grant, nor
-/// does whoever stands before it.
+/// does a proxy before it.
 #[tokio::test]
 async fn a_grant_that_was_not_kept_outlives_an_outage() {
     let (issuer, folder) = (Issuer::new(Value::Null).await, Folder::new());

@@ -37,7 +37,7 @@ fn sorted(error: AuthError, words: String, fetch: &Fetch) -> Error {
         }
         AuthError::ProtectedResourceMetadataInvalid { .. } => another_resource(fetch),
         AuthError::AuthorizationServersUnavailable { .. } => {
-            broken("none of the authorization servers can be used", "metadata")
+            broken("no authorization server can be used", "metadata")
         }
         AuthError::RegistrationFailed(_) => {
             let hint = "register a client, and write its `client_id` into `oauth`";

@@ -317,7 +317,7 @@ impl Fetch {
         whole(sent.map_err(failed)?, (&url, is_post), failed).await
     }
 
-    /// A redirect is followed by whoever asked, as another request, which is checked as well.
+    /// The caller follows a redirect, as another request, which is checked as well.
     fn count_redirects(&self, status: StatusCode) -> Result<(), Error> {
         if !status.is_redirection() {
             self.redirects.store(0, Ordering::Relaxed);

@@ -123,8 +123,8 @@ fn a_name_that_is_bound_anew_leads_nowhere_else() {
     assert_eq!((error.detail()["refused"].as_str(), names.asked()), (Some("address"), 2));
 }
 
-/// S-31: one exchange has ten seconds, whoever is slow: the server of names, or who answers at the
-/// address.
+/// S-31: one exchange has ten seconds, no matter who is slow: the server of names, or the one at
+/// the address.
 #[test]
 fn an_exchange_has_ten_seconds() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();

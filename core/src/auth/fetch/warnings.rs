@@ -6,7 +6,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use crate::auth::errors;
 use crate::storage::WarningHandler;
 
-/// Servers of which was told; of more nobody is told any more.
+/// Servers that a warning named. No warning names more.
 const TOLD_MAX: usize = 1024;
 
 /// Where warnings go, and which were given: a token is renewed again and again, and its kind is

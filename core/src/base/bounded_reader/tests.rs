@@ -13,7 +13,7 @@ fn refused(path: impl Into<PathBuf>) -> String {
     text(&path.into(), BOUND).unwrap_err().to_string()
 }
 
-/// SPEC 18.9: what has no end, what may never come and what is none of text is refused in words, at
+/// SPEC 18.9: what has no end, what may never come and what is no text is refused in words, at
 /// once.
 #[test]
 fn what_is_no_file_with_a_text_is_refused_in_words() {

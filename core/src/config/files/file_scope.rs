@@ -95,7 +95,7 @@ fn is_users_own(path: &Path, workspace: &Path, found: &Option<Metadata>) -> bool
     })
 }
 
-/// Whether two paths lead to one folder, of which the second is written as the system writes it.
+/// Whether two paths lead to one folder. The second is written as the system writes it.
 fn is_same(path: &Path, folder: &Path) -> bool {
     std::fs::canonicalize(path).is_ok_and(|path| path == folder)
 }
@@ -146,7 +146,7 @@ mod tests {
     /// have, and of no other by another's name.
     #[test]
     fn a_known_file_is_of_the_scope_that_it_is_known_to_have() {
-        // A folder that holds none of the user's files.
+        // A folder that holds no file of the user's.
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).canonicalize().unwrap();
         let platform = Platform::current();
         let known = known_files(platform, &folders(platform, &workspace));
@@ -209,8 +209,8 @@ mod tests {
         assert!(!is_own(&kiro.join("mcp.json")));
         symlink(home.join("dotfiles"), home.join(".gemini")).unwrap();
         assert!(!is_own(&home.join(".gemini/settings.json")));
-        // A link of the system to the home folder is none of the workspace's, and one beyond the
-        // workspace is no link into it.
+        // A link of the system to the home folder does not belong to the workspace, and one beyond
+        // the workspace is no link into it.
         let linked = folder.join("u");
         symlink(&home, &linked).unwrap();
         assert!(is_own_from(&linked, &linked.join(".cursor/mcp.json")));

@@ -2,7 +2,7 @@
 //!
 //! Each read has a number, taken before it begins, and of a file what the read with the highest
 //! number says stands. So nobody waits for a turn: a file that is away holds up its own source and
-//! whoever asked for that.
+//! those who asked for it.
 
 use std::collections::BTreeSet;
 use std::fs::Metadata;
@@ -176,8 +176,8 @@ impl Config {
         Ok(begun.apart().await)
     }
 
-    /// Some of the files that were not read because the workspace is not trusted, for whoever reads
-    /// them now.
+    /// Some of the files that were not read because the workspace is not trusted, for their reader
+    /// now.
     fn unread_files(
         &self,
         trusted: bool,
@@ -260,8 +260,8 @@ impl Config {
     }
 }
 
-/// What a look at a file finds. Where there is none it is looked for once more: whoever saves may
-/// have it away for that moment.
+/// What a look at a file finds. Where there is none it is looked for once more: an editor that
+/// saves may have it away for that moment.
 async fn unless_away<T, L, P>(look: impl Fn() -> L, pause: impl FnOnce() -> P) -> L::Output
 where
     L: Future<Output = (u64, Result<Option<T>>)>,

@@ -69,7 +69,7 @@ pub(crate) enum HostAnswer {
     Text(String),
     /// There is none: nobody to ask, or nothing that they have.
     None,
-    /// It was refused, or whoever was asked failed or took too long.
+    /// It was refused, or the host failed or took too long.
     Refused,
 }
 
@@ -179,7 +179,7 @@ impl Answers {
     }
 }
 
-/// What a host is told of an input that it is to give.
+/// Describes an input to the host that is to give it.
 pub(crate) fn input_params(source: &SourceName, id: &str, declared: Option<&Input>) -> Value {
     let mut params = json!({ "id": id, "source": source.to_string() });
     if let Some(Input { description, default, kind, secrecy, .. }) = declared {

@@ -84,7 +84,7 @@ impl LookupJob {
         }
     }
 
-    /// Of which source it is: looks of different ones do not wait for each other.
+    /// Its source: looks of different ones do not wait for each other.
     pub(crate) fn source(&self) -> Option<&Arc<SourceName>> {
         self.of.as_ref().map(|(_, source)| source)
     }

@@ -22,7 +22,7 @@ pub(crate) struct StackLookup<'a> {
     pub(crate) files: &'a BTreeMap<SourceName, File>,
     pub(crate) answers: &'a mut Answers,
     pub(crate) last_look: &'a mut u64,
-    /// Of these whoever makes this pass takes part in every look.
+    /// The maker of this pass takes part in every look of these.
     pub(crate) mine: &'a BTreeSet<Box<str>>,
     /// What the file system has to say.
     pub(crate) looks: Vec<LookupJob>,

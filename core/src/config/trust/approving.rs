@@ -37,7 +37,7 @@ impl Config {
     /// `store` when the decisions cannot be read.
     pub(crate) async fn approvals(self: &Arc<Self>) -> Result<Value> {
         let book = self.newest_book().await?;
-        // Whoever read it first may have been a server's start.
+        // Its first reader may have been a server's start.
         if self.desired().book.as_ref() != Some(&book) {
             self.change_apart(RefreshScope::No, |_| BTreeSet::new()).await?;
         }
@@ -67,10 +67,7 @@ impl Config {
             Err(error.with_detail("path", path))
         };
         let Some(hash) = ApprovalHash::parse(hash) else {
-            return wrong(
-                "hash",
-                "the `hash` is none of a request: one is `v1:` and 64 hex digits",
-            );
+            return wrong("hash", "the `hash` must be `v1:` followed by 64 hex digits");
         };
         let (mut live, book) = self.live(server);
         if decision == Decision::Rejected {
@@ -205,7 +202,7 @@ impl Config {
             }
             is_all
         };
-        // What could not begin meanwhile is begun, whoever waits for it.
+        // What could not begin meanwhile is begun, no matter who waits for it.
         if let Some(sessions) = self.driver.session_set() {
             sessions.retry_undecided();
         }

@@ -11,7 +11,7 @@ use crate::config::resolve::launch_preview::{LaunchPreview, request};
 use crate::config::resolve::lookup_cell::LookupState;
 use crate::config::types::EntryOrigin;
 
-/// A configuration of which some session is not done yet.
+/// A configuration that some session is not done with yet.
 pub(crate) struct Claim {
     pub(crate) name: Box<str>,
     pub(crate) spec: Arc<ServerSpec>,

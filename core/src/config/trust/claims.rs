@@ -90,7 +90,7 @@ impl Config {
         Some((claim.spec.clone(), claim.origin.source.scope()))
     }
 
-    /// Of which source a session said that what it brought is, if of any.
+    /// The source that a session named for the server that it brought, if any.
     pub(crate) fn claimed_source(&self, own: &ResolvedServer) -> Option<Arc<SourceName>> {
         Some(self.desired().claim_of(own)?.0.origin.source.clone())
     }

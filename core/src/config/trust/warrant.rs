@@ -73,7 +73,7 @@ pub(crate) struct Approved {
     /// What is decided of the configuration as it is written.
     written: ApprovalHash,
     state: Mutex<State>,
-    /// Whoever asks about it again right before a connection.
+    /// One at a time asks about it again, right before a connection.
     rechecks: OneByOne,
 }
 

@@ -1,7 +1,7 @@
 //! Every warrant of a pool: one for trust, and one for each configuration of a name about which a
 //! decision is taken.
 //!
-//! Whoever is to run by one holds it: what the pool has of a name, what sessions brought or keep of
+//! What is to run by one holds it: what the pool has of a name, what sessions brought or keep of
 //! it, and the connections. As long as anybody does, it is judged by its own hash in each pass,
 //! whether or not a source still names what it is about.
 

@@ -12,7 +12,7 @@ pub(crate) struct FileStamp(pub [u64; STAMP_WORDS]);
 /// Numbers of a stamp.
 pub(crate) const STAMP_WORDS: usize = 7;
 
-/// The files of a start, as they were right before it. Whoever starts the program finds them so, or
+/// The files of a start, as they were right before it. The starter of the program finds them so, or
 /// starts nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Expected {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 /// Opens a file for reading that is this user's, and that nobody else may write. Refuses a link and
-/// whatever else has that name, and does not wait for whoever writes into a pipe.
+/// whatever else has that name, and does not wait for a writer into a pipe.
 #[cfg(unix)]
 pub(crate) fn open_own(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -69,7 +69,7 @@ pub(crate) fn may_write(folder: &Path) -> io::Result<()> {
     if refused == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The same where the rights of the folder say so to whoever writes.
+/// The same where the rights of the folder decide.
 #[cfg(not(unix))]
 pub(crate) fn may_write(_folder: &Path) -> io::Result<()> {
     Ok(())

@@ -10,7 +10,8 @@ pub(in crate::platform) fn note(descriptor: RawFd) -> Option<&'static AtomicI32>
     NOTED.iter().find(note)
 }
 
-/// Closes what is of the parent alone. For the child of a fork, where next to nothing may be done.
+/// Closes the descriptors of the parent alone. For the child of a fork, where next to nothing may
+/// be done.
 pub(in crate::platform) fn close_noted() {
     for place in &NOTED {
         let descriptor = place.swap(NONE, Relaxed);
@@ -24,8 +25,8 @@ pub(in crate::platform) fn close_noted() {
 /// The descriptors that are noted.
 static NOTED: [AtomicI32; NOTED_MAX] = [const { AtomicI32::new(NONE) }; NOTED_MAX];
 
-/// One for each server, of which a pool has 1,024 unless it is told otherwise, and the locks, which
-/// are few. One beyond these stays open in children.
+/// One for each server (1,024 in a pool unless it is told otherwise), and the locks, which are few.
+/// One beyond these stays open in children.
 const NOTED_MAX: usize = 2048;
 
 /// No descriptor.

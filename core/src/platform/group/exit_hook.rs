@@ -62,7 +62,7 @@ impl LiveGroup {
 }
 
 /// Kills every group of this process that is left. Runs at exit, when other threads may still run:
-/// it waits for none of them.
+/// it does not wait for them.
 extern "C" fn kill_all() {
     // The lock is held for the time of a push at most, unless its holder is gone.
     const TRIES: u32 = 100;

@@ -231,7 +231,7 @@ fn program_in_memory() -> io::Result<OwnedFd> {
     Ok(file.into())
 }
 
-/// The program in a file of which nothing is left but the open descriptor.
+/// The program in a file that has nothing left but the open descriptor.
 fn program_in_file() -> io::Result<OwnedFd> {
     carried_program::in_file(|path| fs::File::open(path).map(OwnedFd::from))
 }

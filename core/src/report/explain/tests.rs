@@ -1,4 +1,4 @@
-//! What a session is told of a server that others have.
+//! What a session learns about a server that others have.
 
 use std::time::Duration;
 

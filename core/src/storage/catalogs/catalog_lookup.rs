@@ -13,6 +13,6 @@ pub(crate) enum CatalogLookup {
     Nothing,
     /// It was not looked for (see [`Catalogs::look_up`](super::Catalogs::look_up)), or not found:
     /// another process may keep it at any time. One that was forgotten to make room for others is
-    /// so again. Whoever looked for it once takes it for nothing.
+    /// so again. A caller that looked for it once takes it for nothing.
     Unknown,
 }

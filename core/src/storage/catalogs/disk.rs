@@ -75,7 +75,7 @@ impl Disk {
                 CatalogsLocation::Folder(path.into())
             }
             CatalogCache::Folder(_) => {
-                // Whoever starts the host elsewhere would look for it elsewhere.
+                // A host that starts elsewhere would look for it elsewhere.
                 let message = "`cache` is neither `on` nor `off` nor the whole path of a folder";
                 return Err(Error::new(ErrorCode::InvalidArgument, message)
                     .with_detail("path", "cache")
@@ -165,7 +165,7 @@ impl Disk {
             if is_named(name, ENDING_NEW) || (is_named(name, ENDING) && age > KEPT_FOR) {
                 let _ = fs::remove_file(entry.path());
             } else if is_named(name, ENDING) {
-                // What is of a time to come counts no more: the clock was set back, and what is
+                // A file of a time to come counts no more: the clock was set back, and what is
                 // written by it is newer.
                 let written = if modified > now + AHEAD_MAX { UNIX_EPOCH } else { modified };
                 files.push((written, metadata.len(), entry.path()));

@@ -9,7 +9,7 @@ use trunkline_pool::catalog_cache::CacheKey;
 
 use super::catalog_lookup::CatalogLookup;
 
-/// Keys of which something is known: several for each of the most servers that a pool is made for.
+/// Keys with something known: several for each of the most servers that a pool is made for.
 const KEYS_MAX: usize = 8192;
 
 /// Bytes of all kept definitions together. Most of them are those of connected servers, and so in

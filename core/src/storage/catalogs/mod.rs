@@ -3,11 +3,11 @@
 //!
 //! 1. No method waits for anything but locks that are held for an instant, so that each may be
 //!    called under any other lock. Two threads of a pool at most are on the disk, one that looks
-//!    and one that writes, and hold none of them meanwhile.
+//!    and one that writes, and hold no lock meanwhile.
 //! 2. What goes wrong on the disk is nobody's error: nothing is found or kept then, and `warn`
 //!    hears of it once.
-//! 3. Whoever looks something up is answered in its time, whatever happens, and once more when a
-//!    look that takes longer is over.
+//! 3. A look-up is answered in its time, whatever happens, and once more when a look that takes
+//!    longer is over.
 
 mod catalog_lookup;
 mod disk;
@@ -40,8 +40,8 @@ use crate::{Error, ErrorCode, Result};
 /// A start waits no longer than this for a look: one at files in memory takes a millisecond or two.
 const LOOK_WAIT_MAX: Duration = Duration::from_millis(20);
 
-/// What was found before anybody asked counts for so long: whoever asks later looks for what is
-/// newest, and still counts.
+/// What was found before anybody asked counts for so long: a later caller looks for what is newest,
+/// and still counts.
 const AHEAD_FOR: Duration = Duration::from_secs(10);
 
 /// What is remembered of what `warn` was told.
@@ -56,7 +56,7 @@ pub(crate) struct Catalogs {
     showing: AtomicUsize,
     /// Wakes who waits for the queue to be empty, or for what is shown.
     idle: Notify,
-    /// Is told of what went wrong on the disk.
+    /// Hears what went wrong on the disk.
     warn: OnceLock<WarningHandler>,
     warned: Mutex<BTreeSet<String>>,
     runtime: Arc<Runtime>,
@@ -124,8 +124,8 @@ impl Catalogs {
         self.keep_without_held(key, (catalog, catalog), (listing, now_ms()));
     }
 
-    /// The same for lists of that time, in milliseconds since 1970, of which something is held
-    /// back: this pool knows what, and keeps all, and `usable` is for the disk.
+    /// The same for lists of that time, in milliseconds since 1970, with something held back: this
+    /// pool knows what, and keeps all, and `usable` is for the disk.
     pub(crate) fn keep_without_held(
         self: &Arc<Self>,
         key: &CacheKey,
@@ -144,8 +144,8 @@ impl Catalogs {
         }
     }
 
-    /// Looks for the catalogs of these keys of which nothing is known. `told` is called once that
-    /// is over, and before that if it takes longer than `patience`; on threads of the library and
+    /// Looks for the catalogs of these keys that nothing is known of. `told` is called once that is
+    /// over, and before that if it takes longer than `patience`; on threads of the library and
     /// never before this returns; not at all when the process ends first.
     pub(crate) fn look_up(
         self: &Arc<Self>,
@@ -176,7 +176,7 @@ impl Catalogs {
         });
     }
 
-    /// Looks for them before anybody asks: whoever does soon finds them known.
+    /// Looks for them before anybody asks: a caller that does soon finds them known.
     pub(crate) fn look_ahead(self: &Arc<Self>, keys: Vec<CacheKey>) {
         let mut queue = guard(&self.queue);
         let looked_for = LookupRequest { keys, by: By::Nobody, done: Box::new(|| {}) };

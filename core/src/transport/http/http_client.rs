@@ -216,7 +216,7 @@ pub(crate) fn address(server: &Arc<str>, spec: &RemoteSpec) -> Result<Url> {
     };
     let url = Url::parse(&text).ok().filter(Url::has_host);
     url.ok_or_else(|| {
-        Error::new(ErrorCode::InvalidConfig, "`url` is no address")
+        Error::new(ErrorCode::InvalidConfig, "`url` is not a valid URL")
             .with_server(server.as_ref())
             .with_detail("path", "url")
     })

@@ -45,8 +45,8 @@ fn a_file_that_vim_saves_is_told() {
     }
 }
 
-/// SPEC 13.5: VS Code, and whoever writes atomically, renames a new file over the old one; again
-/// and again.
+/// SPEC 13.5: VS Code, and every editor that writes atomically, renames a new file over the old
+/// one; again and again.
 #[test]
 fn a_file_that_is_replaced_by_a_rename_is_told() {
     let watched = one_file();

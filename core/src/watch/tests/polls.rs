@@ -44,7 +44,7 @@ fn folders_above_the_bound_are_polled() {
 }
 
 /// SPEC 13.5: a folder that can be passed and not read is polled; what is below it is watched.
-/// Whoever may read everything watches it.
+/// A user who may read everything watches it.
 #[test]
 #[cfg(unix)]
 fn a_folder_that_cannot_be_read_is_polled() {

@@ -1,5 +1,5 @@
-//! Random edits: whatever is done to a tree of folders and links, whoever reads in the callbacks
-//! knows the last state of every file.
+//! Random edits: whatever is done to a tree of folders and links, a reader in the callbacks knows
+//! the last state of every file.
 #![cfg(unix)]
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ impl Dice {
     }
 }
 
-/// What whoever was told has read.
+/// What the one that was told has read.
 type Seen = Arc<Mutex<BTreeMap<PathBuf, Option<String>>>>;
 
 fn read(path: &Path) -> Option<String> {

@@ -115,7 +115,7 @@ fn threads_that_wait_take_every_result() {
     assert_eq!(taken, [0, 1, 2, 3]);
 }
 
-/// A queue that is freed while results come keeps none of them.
+/// A queue that is freed while results come does not keep them.
 #[test]
 fn a_closed_queue_keeps_nothing() {
     check(|| {
@@ -259,7 +259,7 @@ fn progress_comes_out_before_the_result() {
     });
 }
 
-/// I-18: a stream has one place in the queue, whoever tells and takes meanwhile.
+/// I-18: a stream has one place in the queue, no matter who tells and takes meanwhile.
 #[test]
 fn a_stream_has_one_place() {
     events();

@@ -11,8 +11,8 @@ fn table() -> Arc<Table<Arc<str>>> {
     Arc::new(Table::new(Kind::Lease, 1, Vec::new()))
 }
 
-/// S-46: a handle stands for its own object or for none, whoever takes its place meanwhile, and
-/// each object is given back once.
+/// S-46: a handle stands for its own object or for none, no matter who takes its place meanwhile,
+/// and each object is given back once.
 #[test]
 fn a_handle_never_stands_for_another_object() {
     check(|| {

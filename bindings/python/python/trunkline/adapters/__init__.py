@@ -39,7 +39,7 @@ class Malformed(Exception):
 
 
 def content(result: trunkline.CallResult) -> list[Any]:
-    """The blocks of a result, each of which may be anything; none where the server sent no list."""
+    """The blocks of a result: each may be anything; none where the server sent no list."""
     blocks: Any = result.content
     return blocks if isinstance(blocks, list) else []
 
@@ -100,7 +100,7 @@ def shown(result: trunkline.CallResult) -> list[Any]:
 
 
 def error_text(result: trunkline.CallResult) -> str:
-    """What a model is told of an error: its texts, else what stands in for them."""
+    """The error for the model: its texts, else what stands in for them."""
     stands_in = shown(result)[0].get("text") if not content(result) else None
     return "\n".join(texts(result)) or stands_in or WORDLESS
 
@@ -122,7 +122,7 @@ def of_servers(rows: Sequence[_I], servers: set[str] | None) -> list[_I]:
 async def holder(
     session: trunkline.Session, servers: set[str] | None, rows: Callable[[], Sequence[trunkline.ListedItem]], own_name: str, path: str
 ) -> str:
-    """The server that lists it, or the only one of these servers, which is asked for what none of them lists.
+    """The server that lists it, or the only one of these servers, which is asked for what no server lists.
 
     What is not there is looked for again once the lists are there that were announced (SPEC 7.9). ``path`` is what the argument is called.
     """

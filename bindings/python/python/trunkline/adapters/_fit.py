@@ -136,7 +136,7 @@ def fit(kind: str, definition: dict[str, Any]) -> dict[str, Any]:
 
 
 def lost(definition: dict[str, Any], fitted: dict[str, Any]) -> list[str]:
-    """The members of which something is left out beside null."""
+    """The members that lose something beside null."""
     return [name for name, value in definition.items() if _bare(value) != _bare(fitted.get(name))]
 
 

@@ -339,7 +339,8 @@ def handlers(
         if getattr(sampling_capabilities, "tools", None) is not None:
             out["sampling_tools"] = out["sampling"]
     if elicitation_callback is not None:
-        # A union in version 2, of which a form is one. A callback is asked both, as the package's own client has it.
+        # A union in version 2; a form is one of it. A callback is asked both, as the package's own
+        # client has it.
         form = getattr(types, "ElicitRequestFormParams", None) or types.ElicitRequestParams
         out["elicitation"] = _answered(form, elicitation_callback)
         url = getattr(types, "ElicitRequestURLParams", None)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def written(arguments: Any) -> Any:
-    """Arguments of which dates, paths, enumerations, models, bytes and sets have become JSON. What pydantic cannot write stays, and is refused by the call."""
+    """Arguments whose dates, paths, enumerations, models, bytes and sets have become JSON. What pydantic cannot write stays, and is refused by the call."""
     try:
         return to_jsonable_python(arguments, by_alias=True)
     except ValueError:  # Its error of serialization is one.

@@ -66,7 +66,7 @@ class SessionServer(MCPServer):
         return self._name
 
     async def connect(self) -> None:
-        """Waits for the servers of the session, of which ``message_handler`` is told from now on."""
+        """Waits for the servers of the session. ``message_handler`` hears of them from now on."""
         await self._session.ready()
         self._messages.begin(self._session)
 

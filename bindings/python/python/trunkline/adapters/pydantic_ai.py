@@ -225,7 +225,7 @@ class SessionToolset(AbstractToolset):
         if server is None:
             server = await holder(self._session, self._servers, self._session.resources, address, "uri")
         elif self._servers is not None and server not in self._servers:
-            raise invalid(f"the resource is of {server!r}, which is none of the toolset's servers", path="uri.server")
+            raise invalid(f"the resource is of {server!r}, which is not a server of the toolset", path="uri.server")
         async with self._session.acquire(server) as lease:
             return lists.read((await lease.read_resource(address)).decoded)
 

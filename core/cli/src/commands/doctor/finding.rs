@@ -184,7 +184,7 @@ impl Finding {
     }
 }
 
-/// Adds what is said of one server. Servers of which the same is said share a finding.
+/// Adds a finding about one server. Servers with the same finding share it.
 pub(super) fn push_shared(findings: &mut Vec<Finding>, server: &str, found: Finding) {
     let is_same = |other: &&mut Finding| {
         (other.state, other.topic, &other.about) == (found.state, found.topic, &found.about)

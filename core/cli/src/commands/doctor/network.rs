@@ -69,7 +69,7 @@ fn of_way(way: &Way, is_any_set: bool) -> Option<Finding> {
             found(State::Good, format!("none, but the Unix socket {}", escaped(socket)))
         }
         (None, Some(proxy)) if !way.is_usable => {
-            let message = format!("{}, which is none of `http` or `https`", escaped(proxy));
+            let message = format!("{}, which is neither `http` nor `https`", escaped(proxy));
             let hint = "name a proxy of `http` or `https`: the library can take no other";
             Some(found(State::Wrong, message)?.with_hint(hint))
         }

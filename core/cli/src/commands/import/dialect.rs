@@ -103,7 +103,7 @@ const GEMINI: Dialect = Dialect {
     ..PLAIN
 };
 
-/// That of a product; none of the pool's own form, which has everything.
+/// That of a product. The pool's own form has everything and needs none.
 pub(super) fn dialect(format: Format) -> Option<Dialect> {
     Some(match format {
         Format::ClaudeCode => Dialect {

@@ -295,7 +295,7 @@ fn has_dollars(format: Format) -> bool {
     matches!(format.row().variables, Variables::Dollar | Variables::EnvWord)
 }
 
-/// How the product writes a variable; nothing where it has none of that kind.
+/// How the product writes a variable; `None` where it has no such kind.
 fn variable(name: &str, (format, spelling): (Format, Spelling)) -> Option<String> {
     let of_env = name.strip_prefix("env:").unwrap_or(name);
     if let Some(secret) = name.strip_prefix("secret:") {

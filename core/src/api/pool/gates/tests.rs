@@ -224,7 +224,7 @@ async fn a_server_that_was_lost_does_not_come_back_rejected() {
     rig.pool.close().await.unwrap();
 }
 
-/// SPEC 11.4, 12.7: what loses its approval ends at once, for whoever holds it.
+/// SPEC 11.4, 12.7: what loses its approval ends at once, for every holder.
 #[tokio::test]
 async fn a_decision_ends_what_runs() {
     let rig = Rig::new().await;

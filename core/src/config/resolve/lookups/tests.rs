@@ -55,7 +55,7 @@ fn a_look_that_panics_is_a_failure_of_its_server() {
     close(&pool);
 }
 
-/// SPEC 13.2: what was begun comes to its end, also where whoever began it waits for it no more.
+/// SPEC 13.2: what was begun comes to its end, also where its beginner waits for it no more.
 #[test]
 fn looks_that_nobody_waits_for_are_carried_out() {
     let pool = pool();

@@ -77,8 +77,8 @@ fn owner_of(path: &Path) -> u32 {
     std::os::unix::fs::MetadataExt::uid(&path.metadata().unwrap())
 }
 
-/// SPEC 12.6, S-12, S-15: a damaged file decides nothing. It is kept aside as it was, whoever looks
-/// first, and that is told.
+/// SPEC 12.6, S-12, S-15: a damaged file decides nothing. It is kept aside as it was, no matter who
+/// looks first, and that is told.
 #[test]
 fn a_damaged_file_is_set_aside_and_told() {
     let (folder, bytes) = approved();

@@ -71,7 +71,7 @@ fn host(given: &Value) {
     assert!(warnings.iter().all(|warning| warning.contains("locked")), "{warnings:?}");
 }
 
-/// Reads as new pools do. What is there once is there from then on, whoever writes or dies.
+/// Reads as new pools do. What is there once is there from then on, no matter who writes or dies.
 fn read_until(folder: &Place, is_over: &AtomicBool) {
     let mut there = [false; SERVERS];
     while !is_over.load(Ordering::Acquire) {
@@ -173,7 +173,7 @@ fn a_full_disk_leaves_the_old_catalog() {
     assert_eq!(folder.names(), [key("s").digits() + ".json"]);
 }
 
-/// Another process that writes and has the lock: whoever else writes has looked already, and waits.
+/// Another process that writes and has the lock: any other writer has looked already, and waits.
 struct Writing<'a> {
     folder: &'a Place,
     _lock: crate::platform::FileLock,

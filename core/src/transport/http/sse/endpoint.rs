@@ -26,7 +26,7 @@ pub(in crate::transport::http) fn take_endpoint(
     let text = std::str::from_utf8(text).ok().map(str::trim);
     let text = text.filter(|text| !text.is_empty() && text.len() <= ENDPOINT_BYTES_MAX);
     let Some(text) = text else {
-        let message = "the server names an endpoint that is no address";
+        let message = "the server names an endpoint that is not a valid URL";
         return Err(errors::protocol(&channel.server, message));
     };
     if !channel.post_to(from.url(), text) {
