@@ -1,5 +1,8 @@
 //! The supervisor itself: makes a keeper for each server, and ends what a keeper leaves that did
 //! not end by itself.
+//!
+//! The host forks it twice, by `clone` without an exit signal. So a host that waits for any child
+//! notices nothing.
 
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};

@@ -1,5 +1,8 @@
 //! Everything below this process: found in `/proc`, signalled only when it is certain to be what it
 //! was taken for.
+//!
+//! SIGTERM goes to a tree that stands still: a process that ends by it takes the way to its
+//! children along. One walk from the top would miss what is forked meanwhile.
 
 use std::fs;
 use std::os::fd::OwnedFd;

@@ -2,6 +2,9 @@
 //!
 //! Threads of the library never run Python code and never hold a Python object: they put results
 //! under a number into a queue (`delivery`), and Python takes them out on a thread of its own.
+//!
+//! Only a loop holds its bridge. So a loop that is closed or forgotten takes its bridge along,
+//! without a hook and without a table that grows.
 
 mod objects;
 mod runtime;

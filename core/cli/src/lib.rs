@@ -3,6 +3,9 @@
 //!
 //! Each run has a pool of its own, which it closes before it returns. `docs/guide/cli.md` describes
 //! the commands and the exit codes.
+//!
+//! The workspace counts as trusted: a person stands in a folder and asks for its servers. Servers
+//! of the project wait for approval all the same.
 #![forbid(unsafe_code)]
 
 mod commands;

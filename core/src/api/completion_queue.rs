@@ -1,4 +1,6 @@
 //! Where the results of operations wait for an event loop.
+//!
+//! The queue itself says when to look again, so that Python and Node share these rules.
 
 #[cfg(all(test, feature = "schedules"))]
 mod schedules;

@@ -1,5 +1,8 @@
 //! Handlers that run on a host's own threads: the requests on their way there, and the answers on
 //! their way back.
+//!
+//! A session alone keeps its handlers, since they mostly refer to it. Anything else that kept them
+//! would keep a forgotten session for ever.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};

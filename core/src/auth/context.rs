@@ -3,6 +3,9 @@
 //! A pool has one. A session that brings a source of credentials has one of its own: its
 //! connections to remote servers are others than those of the pool, and nothing that one context
 //! was given is sent for another (S-34, S-47).
+//!
+//! A resumed session goes on with the context that it left, because it takes over connections that
+//! were made with it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

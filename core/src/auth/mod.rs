@@ -11,6 +11,9 @@
 //! What is signed in belongs to one configuration: another address, other headers or another client
 //! are another configuration, and begin without credentials. A grant stays with the authorization
 //! server that issued it.
+//!
+//! A refusal causes no discovery. It would be traffic to addresses that a server chose, without
+//! anybody's wish.
 
 mod client_config;
 pub(crate) mod context;

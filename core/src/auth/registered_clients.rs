@@ -1,4 +1,7 @@
 //! The clients that a pool has registered, one for each authorization server and redirect.
+//!
+//! A client is forgotten where the authorization server may have forgotten it, and after a sign-in
+//! that nobody finished. The person sees an error page there, and nobody is sent back.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

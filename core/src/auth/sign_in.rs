@@ -1,5 +1,8 @@
 //! Sign-ins: a URL goes out, the redirect's URL comes back, and what the authorization server
 //! issues for it is kept.
+//!
+//! A sign-in is finished for the configuration that it was begun for, whatever has the name by
+//! then. Of sign-ins and sign-outs at one time, the last one that was asked for stands.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

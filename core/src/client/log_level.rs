@@ -1,4 +1,7 @@
 //! How a server of the legacy era is told how much of its log is wanted, and what becomes of that.
+//!
+//! It is a request, not an option of the session: a host would otherwise say one thing in two ways,
+//! by the era.
 
 use trunkline_pool::options::LogLevel;
 

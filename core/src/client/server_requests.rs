@@ -6,6 +6,9 @@
 //!    the clocks of its calls go on, and answers, once.
 //! 2. A request that the server took back, and one whose connection ended, is not answered.
 //! 3. No lock is held while a handler begins or is polled, and what panics in it is a refusal.
+//!
+//! A handler's future is dropped on a thread of its own. With one worker, a blocked end would hold
+//! up every server.
 
 use std::time::Instant;
 

@@ -1,4 +1,7 @@
 //! What the pool is to be: its sources, lists and trust, and what the last pass made of them.
+//!
+//! A source that is replaced keeps its place; otherwise an edit of one file would change which of
+//! two counts. A wrong entry keeps what it had, and a refused one does not.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::PathBuf;

@@ -3,6 +3,9 @@
 //! What is to be is written down under one lock and made into a plan there; nobody is called
 //! meanwhile. What follows from it is done without the lock, each step from what is newest when its
 //! turn comes: of two changes at once the last word is the newest.
+//!
+//! A file look-up is a fact that a later pass brings in. Looking before the lock would let one
+//! share that is away keep all other changes from being planned.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

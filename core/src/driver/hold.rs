@@ -1,4 +1,7 @@
 //! A lease that was granted, from the grant to the release.
+//!
+//! A lease holds its session's handle. Otherwise the order in which a garbage collector drops the
+//! two would decide whether calls are cancelled.
 
 use std::num::NonZeroU64;
 use std::sync::{Arc, Weak};

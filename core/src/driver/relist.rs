@@ -1,5 +1,8 @@
 //! The listings of an entry: who waits for one that is newer than what they know, and who sees of
 //! it what is kept.
+//!
+//! A connection that lists what the one before it did takes over those lists, so that equal lists
+//! are in memory once.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -3,6 +3,10 @@
 //! A change is written down first, and then every connection that it may concern is compared with
 //! what is written down. What a connection was last told of is kept with its entry, so it hears of
 //! each change once, also of one that came while it began.
+//!
+//! The folders are compared, not counted: a count would tell connections that have nothing new.
+//! Folders are looked at on a thread of their own, one change at a time, since a share that is away
+//! never answers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

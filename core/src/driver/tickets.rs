@@ -1,4 +1,7 @@
 //! Questions to the reducer by their tickets, as data: who asks, and where the answer goes.
+//!
+//! A grant that is the only effect of its step is carried out under the lock of that step. As a
+//! question of its own it would cost a place in this table, a boxed answer and a channel.
 
 use std::sync::Arc;
 

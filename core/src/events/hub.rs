@@ -1,4 +1,7 @@
 //! Events on their way to subscribers: in order and bounded.
+//!
+//! An event is published under the lock of the subscribers, and a release goes through that lock
+//! once before it returns. So nothing is published for a holder after its release.
 
 #[cfg(all(test, feature = "schedules"))]
 mod schedules;

@@ -4,6 +4,9 @@
 //! reader is woken once for all that came meanwhile. A record is written by the thread on which it
 //! happened, which may hold locks of the library: nothing but the queue's own lock is taken there,
 //! and the wake-up must not call back.
+//!
+//! `tracing` calls on the thread where something happens, which may hold locks; calling a host
+//! there could deadlock. Records of other crates are left out: they may hold what ours never do.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write};

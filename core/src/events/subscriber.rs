@@ -1,4 +1,7 @@
 //! One subscriber's queue: bounded, with one wake-up for all that waits in it.
+//!
+//! The queue is bounded in bytes too, since a server says how long its messages are. Texts are not
+//! cut: a host would have something else than the server said.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

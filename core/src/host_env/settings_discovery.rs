@@ -1,4 +1,7 @@
 //! Which settings files of products there are for a user and a workspace.
+//!
+//! It looks up and does not read: opening all of them would read files of programs that the host
+//! never meant.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf, absolute};

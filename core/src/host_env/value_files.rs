@@ -1,4 +1,7 @@
 //! What files say as values of a server, read at each connect (SPEC 18.9).
+//!
+//! The path is part of the identity and the content is not. A read at each load would restart the
+//! server for all holders at each new token.
 
 use std::path::Path;
 

@@ -1,4 +1,7 @@
 //! The environment of the user's login shell, for `doctor --shell`.
+//!
+//! Start-up files may run anything, so only those who ask run the shell. Reading the files instead
+//! cannot be done by anything but the shell.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,7 @@
 //! Which proxy the environment names for an address.
+//!
+//! A proxy is never used for this machine: it would look for the server on its own. A value that
+//! cannot be read is an error, since traffic would otherwise go straight.
 
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 use reqwest::Url;

@@ -1,6 +1,10 @@
 //! Secrets taken out of what a server says beside its answers (S-48): what it prints, its errors,
 //! log messages and reports of progress, and what it calls itself. The result of a call is the
 //! caller's, and so are the lists; both pass unchanged.
+//!
+//! Values under eight characters pass: they are words like `true` and ports, and every log would
+//! become unreadable. All overlapping finds are taken, since a secret that begins inside another
+//! one would show its end.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -43,6 +43,9 @@
 //! they are that many is lost. What a receiver refuses, or takes longer than [`Export::timeout`]
 //! for, is lost too; the first of such losses is logged as a warning. Metrics are totals, so that
 //! the next batch makes up for a lost one.
+//!
+//! `tracing-opentelemetry` needs a registry that the host installs. A trait that is always there
+//! would be a look on the way of each call.
 
 mod context;
 mod export;

@@ -1,4 +1,7 @@
 //! Why a server or a tool is there, or is not (SPEC 11.6).
+//!
+//! A server that may run and is not connected has a reason too, so that whatever is not available
+//! has a remedy.
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,8 @@
 //! Work that may wait for a file system which is away: on threads that may wait, and one piece of a
 //! kind at a time.
+//!
+//! tokio panics where the system gives no thread for blocking work. So the first thread starts with
+//! the runtime, where its failure is a typed error.
 
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -1,4 +1,7 @@
 //! The servers that a session does without (SPEC 6.5).
+//!
+//! A lease on a disabled server sleeps and works again later. Ending it would make the host find
+//! everybody who holds one.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard};

@@ -1,5 +1,8 @@
 //! The sessions of a pool by their ids: the live ones, and what closed ones left for who resumes
 //! them in time.
+//!
+//! A session that returns inherits the holds under the same number, so that the reducer sees one
+//! session that was away. Handing entries over would need a moment without a holder.
 
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,9 @@
 //! Nothing is read before a decision is asked for. Who asks waits for the disk, and for other
 //! processes that write for ten seconds at most, so that these functions are for threads that may.
 //! Reading what is known already waits for neither.
+//!
+//! The reader is strict: one that tolerates unknown members would lose them at its next save. A
+//! version that adds one writes `v: 2`.
 
 #[cfg(test)]
 mod tests;

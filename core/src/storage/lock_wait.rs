@@ -1,4 +1,7 @@
 //! Waiting for locks that other processes hold.
+//!
+//! A thread polls for the lock, and first for a lock that says that it waits. Without that, a host
+//! that saves all the time starves another.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,7 @@
 //! Whether a file is still the one that was read.
+//!
+//! A stamp is trusted once it is three seconds old: two saves fit into one tick of a file system's
+//! clock.
 
 use std::fs::{self, Metadata};
 use std::io;

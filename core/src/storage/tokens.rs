@@ -10,6 +10,9 @@
 //! 4. A file that is damaged is kept aside, said to be so, and counts as empty. One that is not
 //!    this user's alone, or that a later version wrote, is refused and left where it is.
 //! 5. Nobody holds a thread while they wait for a lock.
+//!
+//! A file that others may read is taken and made private at the next save. One that others may
+//! write is refused, since it could sign people in as somebody else.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

@@ -7,6 +7,9 @@
 //! 2. No caller ever waits for the pipe. A server that stops reading fills the queue, and then
 //!    `send` says so (SPEC 5.11).
 //! 3. A frame that is withdrawn, or still whole in the queue at the close, was provably never sent.
+//!
+//! A task for each write would cost a wake-up for each call. On a host's thread SIGPIPE is blocked
+//! for the write, since its disposition belongs to the host.
 
 use std::collections::HashSet;
 use std::io;

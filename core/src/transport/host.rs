@@ -3,6 +3,8 @@
 //!
 //! The host's code runs on one thread for each connection, so that it may block without holding up
 //! anybody else. What it sends is queued, and brought to the connection by a task.
+//!
+//! Frames are JSON texts. Typed requests would be a server framework, and hosts have one.
 
 use std::collections::{HashSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,5 +1,8 @@
 //! The system's watches, by the crate `notify`: inotify on Linux, FSEvents on macOS,
 //! `ReadDirectoryChangesW` on Windows.
+//!
+//! Version 9 of `notify` is used although it is a candidate. Version 8 wakes for each file that is
+//! only opened, and loses events on macOS while a watch is added.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,7 @@
 //! A thread that the host cancels (`pthread_cancel`) while it is in the library.
+//!
+//! Cancellation is off while the library runs: an unwind from a wait may not be caught by the
+//! frames that catch panics, and the process would end.
 
 #[cfg(any(miri, not(any(target_os = "linux", target_os = "macos"))))]
 pub(crate) use self::elsewhere::Uncancelled;

@@ -1,4 +1,7 @@
 //! What stands between the host and a panic.
+//!
+//! No function panics on demand here: each exported function is in the header. So a test panics
+//! inside the guard instead.
 
 use std::any::Any;
 use std::cell::Cell;

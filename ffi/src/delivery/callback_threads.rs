@@ -1,5 +1,9 @@
 //! The threads that run completion callbacks: a few for each pool, started when they are first
 //! needed.
+//!
+//! Each event callback has a thread of its own. With shared threads some number of blocked
+//! subscribers would stop the others. Signals are blocked but for faults, which a host's runtime
+//! may handle itself.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

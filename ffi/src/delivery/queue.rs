@@ -1,4 +1,7 @@
 //! Completion queues: results and events behind one descriptor that a host's loop can poll.
+//!
+//! The queue keeps the place of a subscription, not its events: a host that does not drain loses
+//! the newest with a `lagged`, as it was told.
 
 #[cfg(all(test, feature = "schedules"))]
 mod schedules;

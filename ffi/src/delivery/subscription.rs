@@ -1,5 +1,8 @@
 //! Subscribers: event callbacks on a thread of each subscription's own, and event streams that a
 //! queue drains.
+//!
+//! A callback that closes another one waits for it, unless that one waits for the first. Refusing a
+//! close inside callbacks would make every host queue such work.
 
 use std::sync::{Arc, PoisonError, Weak};
 

@@ -1,4 +1,7 @@
 //! Handles and the tables behind them, and how much of the host's code runs.
+//!
+//! A released handle is `bad_handle`: a number cannot know what it stood for unless every number is
+//! kept.
 
 pub(crate) mod callback_tracker;
 #[cfg(feature = "schedules")]

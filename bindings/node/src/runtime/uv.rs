@@ -2,6 +2,9 @@
 //!
 //! It is looked up where it is used: an addon that is linked to it would not load in a program that
 //! runs addons without it.
+//!
+//! Bun ends the process at a call of libuv, and Deno has no handle scope where an environment ends.
+//! So neither reads answers in its loop.
 
 #[cfg(unix)]
 use std::ffi::CStr;

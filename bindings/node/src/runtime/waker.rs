@@ -1,5 +1,8 @@
 //! The one thread-safe function of an environment: how the library's threads call the JavaScript
 //! thread.
+//!
+//! One weak thread-safe function serves all promises. One for each costs twice as much with 64
+//! calls in flight.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;

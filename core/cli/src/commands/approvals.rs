@@ -1,4 +1,6 @@
 //! `approve`, `reject` and `forget`: what a person decides about the servers of a project.
+//!
+//! A script needs the hash: a `--yes` would approve what nobody has seen.
 
 use clap::ArgMatches;
 use serde_json::Value;

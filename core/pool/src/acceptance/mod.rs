@@ -11,6 +11,10 @@
 //! approval, and by what sessions are shown of a server that does not run. What is held back is
 //! remembered with the configuration, for as long as that is, so that it can be shown and accepted
 //! while nothing of the server is connected.
+//!
+//! A tool that is held back is in no view: its new text is what a poisoned tool would put before a
+//! model. A mark in the list would have to be known by each host. A name beyond the bounds is held
+//! back too, since forgetting another would let a server launder a change.
 
 mod configuration;
 mod definition;

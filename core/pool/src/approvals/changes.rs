@@ -1,4 +1,7 @@
 //! What is different since the last decision, told without keeping what was there (SPEC 12.5).
+//!
+//! A record has a short digest of each field. Arguments may hold the value of a variable, so the
+//! prompt names the fields and not their old contents.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,8 @@
 //! What a decision is about, as one number.
+//!
+//! The written text is hashed beside the values: a value that looks like a variable is not that
+//! variable. Unknown members count as well, since a field of a later version is no reason to
+//! approve less.
 
 use std::collections::BTreeMap;
 use std::fmt;

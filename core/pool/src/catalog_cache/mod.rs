@@ -6,6 +6,10 @@
 //! 2. An empty catalog is not kept, and a `private` one not beyond its process.
 //! 3. What counts is the very text that was written for its key, for 30 days at the most and no
 //!    longer than the server says. Whatever else has its place is none.
+//!
+//! The version of a server is not in the key: it is known by the handshake alone, and the list is
+//! wanted before there is one. The workspace is in it, since one command can be two programs in two
+//! folders.
 
 mod key;
 mod listing;

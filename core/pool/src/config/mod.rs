@@ -1,4 +1,8 @@
 //! A server's configuration and its fingerprint (SPEC 1).
+//!
+//! A member that differs from a known one only in its case is refused: other readers ignore the
+//! case or the member. `disabled` is not hashed, so that switching a server off and on keeps its
+//! connection's identity.
 
 mod debug;
 mod fields;

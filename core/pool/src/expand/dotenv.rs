@@ -1,4 +1,7 @@
 //! Files of variables: lines of `NAME=value`.
+//!
+//! Such a file does not set `PATH`. It is read after the approval, which showed the program that
+//! the look-up found.
 
 use std::collections::BTreeMap;
 

@@ -38,6 +38,10 @@
 //! 3. A configuration that `look_up` takes has no malformed variable in any field, admitted or not.
 //! 4. Where `look_up` takes a configuration, its program and where that is found wait for no
 //!    answer.
+//!
+//! `$$` stands for `$`: a backslash would be doubled by JSON. A text that begins with `${` and is
+//! no variable is an error, because a server would otherwise get half a template as its token. The
+//! program waits for no answer, since an approval could not say what would run.
 
 mod dotenv;
 mod fields;

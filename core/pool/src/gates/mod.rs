@@ -1,5 +1,8 @@
 //! The gates: which servers may run at all (SPEC 11). They are decided from what is given alone;
 //! nothing is asked or done here.
+//!
+//! `LaunchBound` is a type of its own that never changes. Patterns are never merged into new ones;
+//! both are asked.
 
 mod bound;
 mod facts;

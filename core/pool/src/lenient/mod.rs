@@ -10,6 +10,9 @@
 //!    `default` and `examples` of a schema.
 //!
 //! What comes out feeds readers with types alone. What a host is handed are the server's bytes.
+//!
+//! The pass gives texts, not values: it costs one walk and loses no digit. Hints that decide over
+//! trust (`readOnlyHint`, `idempotentHint`) count only as `true`; no text is read as a yes there.
 
 pub mod kinds;
 pub(crate) mod schema;

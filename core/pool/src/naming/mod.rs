@@ -21,6 +21,9 @@
 //!    style `none` nothing that depends on the pair alone could be the bare name of the tool for
 //!    two servers and differ: who has a bare name is written down for each session ([`BareNames`]),
 //!    and never changes hands.
+//!
+//! A hash has twelve letters. With eight, a hostile server could find a tool whose name meets
+//! another's.
 
 mod bare;
 mod made;

@@ -19,6 +19,10 @@
 //!
 //! What a product writes is data: [`Format::row`] says where its servers stand and what each field
 //! means, and [`KNOWN_FILES`] where its files are. `docs/reference/settings.md` shows both tables.
+//!
+//! Files are pasted from one product into another. So every product's file has the same variables,
+//! the same loose JSON, and the fields of the pool's own form. A server that its product keeps in
+//! quarantine stays off here.
 
 mod entry;
 mod files;

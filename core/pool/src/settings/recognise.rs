@@ -1,4 +1,7 @@
 //! Whose file it is, by what is in it.
+//!
+//! The place of a file counts first, its content second, its name last. A field that two products
+//! write is a mark of neither.
 
 use super::format::{FORMATS, Format};
 use super::syntax::{Syntax, SyntaxNode};

@@ -18,6 +18,10 @@
 //!    is the way back.
 //! 4. A reference that led somewhere leads there in what is made of it.
 //! 5. What cannot be expressed is left out, and [`ToolFormat::fit`] says so.
+//!
+//! References are not inlined: the text would grow without end, and what refers to itself cannot be
+//! said so. A renamed argument is always hashed, because a plain replacement could mean another
+//! argument once the list changes.
 
 mod arguments;
 mod keywords;

@@ -6,6 +6,10 @@
 //! 2. What is listed again has the place that it had, whatever went and came in between.
 //! 3. So two lists of a session never disagree about the order of two tools that both hold, and a
 //!    list to which only new tools came begins with the list before.
+//!
+//! Not by name alone: a server that comes late would move everything behind it, and a model's
+//! prompt cache would be lost. A tool that returns gets its old place, so that a host that switches
+//! a server off and on has the same list.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,6 +4,9 @@
 //! 2. A change that is told names a number that the list without it does not have, and that every
 //!    list from then on has, or a greater one. So a host that has a list of the number of an event,
 //!    or a greater one, has what the event tells.
+//!
+//! Tools, prompts and resources have numbers of their own. With one number, a changed resource
+//! would make a host send its tools anew.
 
 /// The numbers of one list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

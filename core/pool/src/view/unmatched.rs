@@ -1,5 +1,8 @@
 //! Patterns that describe nothing a server lists, and servers that nobody knows (SPEC 18.11):
 //! mostly slips of the hand, which would else let a tool through that somebody wanted kept away.
+//!
+//! Each is told once, as a warning. An error would make the order of `session` and `reconcile`
+//! matter.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,6 @@
 //! Accepting tools whose definition changed (SPEC 7.6).
+//!
+//! A digest that is accepted already is accepted again, so that two people may decide at once.
 
 use tokio::sync::oneshot;
 use trunkline_pool::state::PoolInput;

@@ -1,5 +1,9 @@
 //! How another token is come by without a person: renewed, issued to the client itself, or given by
 //! the host.
+//!
+//! A renewal runs beside its message and is not cut between its steps: a token that was issued
+//! would be lost. A token of the same letters with a later end is a renewal, unless the server
+//! refused it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,7 @@
 //! What sign-ins ask for: what the server wanted last, the scopes, and how often in a row.
+//!
+//! The next sign-in asks for all scopes that there were and for what the server wants. A
+//! registration without scopes would leave the choice to the authorization server.
 
 use super::grant_types::Reason;
 use crate::net::www_authenticate::Challenge;

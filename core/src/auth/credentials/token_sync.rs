@@ -3,6 +3,9 @@
 //!
 //! The file goes before the memory, since another process may have renewed what is in both, but for
 //! a grant that could not be kept, until it can be, or is over.
+//!
+//! A time alone does not order grants, since clocks are set back. So a sign-in looks at the file
+//! before it is held, and takes a time after what is there.
 
 use std::sync::Arc;
 use std::time::Duration;

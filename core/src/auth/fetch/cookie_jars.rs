@@ -1,5 +1,7 @@
 //! Cookies of one sign-in: a jar for each origin that sets some, by the rules of a connection's own
 //! (SPEC 18.6).
+//!
+//! One jar for all would show an authorization server what another one set.
 
 use std::sync::{Mutex, PoisonError};
 

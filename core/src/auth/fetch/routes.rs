@@ -6,6 +6,9 @@
 //!    anything is sent.
 //! 3. Which of the two it is, is found once for each request: what was judged in one way never goes
 //!    the other.
+//!
+//! A proxy's own client with the library's resolver would judge the name of the proxy, not of the
+//! server.
 
 use std::sync::Arc;
 

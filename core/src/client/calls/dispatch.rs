@@ -1,5 +1,8 @@
 //! What comes from a server: each frame goes where it belongs, in order; and how a loss is seen and
 //! told.
+//!
+//! The exit of the server's own process is the loss, although a helper may hold its output open.
+//! Calls are answered first; the report waits at most 100 ms for the exit status.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

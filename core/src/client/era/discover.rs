@@ -1,5 +1,8 @@
 //! `server/discover`: the question that a modern server answers, and the choice of a revision (SPEC
 //! 4.8).
+//!
+//! Whether a process has read the question is asked of its pipe on Linux. One that has not is still
+//! starting, and is neither hurried nor taken for a legacy server.
 
 use std::sync::Arc;
 

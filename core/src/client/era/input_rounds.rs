@@ -3,6 +3,9 @@
 //!
 //! Between its rounds a call stays in flight under the id that its next request will have, so that
 //! it can be cancelled, and ends with its connection, as at any other time.
+//!
+//! An input that is refused ends the call with `declined`: a server has no other use for a request
+//! that it cannot finish.
 
 use std::collections::BTreeMap;
 use std::time::Instant;

@@ -1,4 +1,8 @@
 //! From a configuration to a connection: start, greet, list. What fails leaves nothing (SPEC 4.6).
+//!
+//! A failed connect keeps the graces of a close: a kill at once hits package runners amid an
+//! install. The attempt is a future of its own, since a task keeps the size of the largest thing
+//! that it waits for.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

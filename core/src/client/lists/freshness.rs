@@ -4,6 +4,8 @@
 //! A session may look at its lists at any time, and a host acts on the events of their changes; so
 //! a list that has gone stale is read again by itself, and not at the next look. The hint is no
 //! interval: lists that are the same each time are read ever more seldom.
+//!
+//! A listing when a session looks is no help: a host that waits for events would never list again.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};

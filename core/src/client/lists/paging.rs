@@ -3,6 +3,9 @@
 //! The empty cursor is one like any other. Some servers end their lists with it, though, and take
 //! it for none: one that leads nowhere, being refused or followed by a page that was read before,
 //! was the end.
+//!
+//! A refused cursor makes the pages before it worthless, and the list begins again, once. Part of a
+//! list would be told as the whole, and the rest as removed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

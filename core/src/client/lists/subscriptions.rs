@@ -4,6 +4,9 @@
 //! A stream is a request that is answered only at its end. However it ends, by a result, an error,
 //! a cancellation or without a word, it is opened again; and since something may have been missed,
 //! those who wait for it are told so.
+//!
+//! Each resource has a stream: a stream cannot be changed, so one for all would be opened anew with
+//! each subscription.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,7 @@
 //! Tools that run only as tasks (revision 2025-11-25), which are not spoken here.
+//!
+//! Such a tool stays in the list, because a view is what the server lists. A call of it is refused
+//! with the reason `left_out`.
 
 use std::sync::atomic::Ordering;
 

@@ -1,4 +1,7 @@
 //! Where a file is, as far as trust goes (SPEC 10.1, 11.3).
+//!
+//! The workspace is judged by the path, by its folder and by where links lead; any of them is
+//! enough. Otherwise a link would make the workspace's settings the user's.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};

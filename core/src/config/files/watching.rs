@@ -1,4 +1,7 @@
 //! Files that are read again when they change on disk (SPEC 13.5).
+//!
+//! A watched file that is absent is looked for once more after 300 ms, since editors rename a file
+//! away for a moment. A longer debounce would delay every change for that moment.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -2,6 +2,9 @@
 //!
 //! An answer is kept as long as something names the question, so that nobody is asked twice. What a
 //! later pass does not need any more is not asked.
+//!
+//! A secret is asked for once for each server, since the host may give it to one and not to
+//! another. An input is asked for once for each source, because a person types it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,6 @@
 //! Decisions of people about servers of the project (SPEC 12).
+//!
+//! Two books are never merged: each change is made to what the file holds, under its lock.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};

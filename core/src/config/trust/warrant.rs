@@ -1,5 +1,8 @@
 //! By what the server of a source runs: trust, and where it needs one its approval, asked again
 //! before each connection (SPEC 11.5).
+//!
+//! Decisions that cannot be read end nothing and let nothing begin. Counting them as absent ended
+//! every approved server for want of one descriptor.
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,6 @@
 //! What servers ask of hosts: whose handler answers (SPEC 15.1).
+//!
+//! In doubt nobody is asked: a question may quote another session's words.
 
 use std::sync::Arc;
 

@@ -10,6 +10,10 @@
 //! 2. Nobody waits while a place is free.
 //! 3. Who is early goes before who is late, and among those who came first.
 //! 4. Who is dropped has no place, and waits for none.
+//!
+//! The reducer does not know of turns: a state beside the wait for a process slot would say the
+//! same, and cost every rule a case. A host's own server takes no place, because its code may wait
+//! for another server of the pool.
 
 use std::collections::BTreeMap;
 use std::pin::pin;

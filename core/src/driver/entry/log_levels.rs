@@ -3,6 +3,9 @@
 //! In the modern era each request says it. A server of the legacy era has one level for all: it is
 //! told the least that any session wants, and each session hears what it wants of that. A session
 //! that names none wants what the server says unasked, as far as that is known.
+//!
+//! The server is not asked for `debug` always: the flood that one session wants would reach all.
+//! The least of the named levels alone would let one session silence the server for all others.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -1,4 +1,8 @@
 //! Which sessions want updates of what, and what the server knows of it (SPEC 7.7).
+//!
+//! Demands are counted by session and resource: two parts of a host that share a session do not
+//! take each other's updates away. A renewed subscription is told as an update, since something may
+//! have been missed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};

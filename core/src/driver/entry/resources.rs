@@ -1,5 +1,8 @@
 //! Resource subscriptions of an entry, counted by URI: the wire sees the first and the last, and a
 //! new connection is told again (SPEC 7.7).
+//!
+//! The end of a subscription runs as a task that no caller can drop. It holds the resource's line
+//! until the server has answered, for ten seconds at most.
 
 #[cfg(test)]
 mod tests;

@@ -1,4 +1,7 @@
 //! On whose word a connection is made, and what is decided of that word.
+//!
+//! The word that admits a key is part of the key. Otherwise a rejection would end what another
+//! admits, or a rejected server would live on by the word of a host that has left.
 
 use std::sync::Arc;
 

@@ -3,6 +3,9 @@
 //! On Unix a forked child has the descriptors of its parent, and so its locks, for as long as it
 //! runs. Those that are held are closed in the child: a lock ends with the process that took it,
 //! though that is killed and leaves children.
+//!
+//! Locks of `fcntl` would end when any descriptor of the file is closed, and two pools of one
+//! process would not see each other.
 
 use std::fs::File;
 use std::io;

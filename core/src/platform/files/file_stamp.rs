@@ -1,4 +1,7 @@
 //! Which file is found at a path, so that who starts it finds the same one (SPEC 12.12).
+//!
+//! The change time (`ctime`) counts in the moment of the start alone: a link or a mode that changes
+//! it in the days before says nothing of the content.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,7 @@
 //! Which process this is: the one that loaded the library, or a fork of it.
+//!
+//! Fork handlers that take every lock are not used: each fork would wait for the start of a
+//! runtime, and a forgotten lock would hang as before.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};

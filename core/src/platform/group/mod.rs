@@ -4,6 +4,9 @@
 //! found again, and a host that is killed takes nothing with it: `status` says
 //! `supervision: group`. On macOS a supervisor sees to both, but for what escapes between two looks
 //! (`macos_watcher`).
+//!
+//! The leader stays unreaped until its tree is looked at, so that its pid and group cannot be a
+//! stranger's.
 
 mod descendants;
 mod exit;

@@ -2,6 +2,9 @@
 //! (S-20).
 //!
 //! Without calls of the system, so that it is tested everywhere.
+//!
+//! Batch files get no percent signs, quotes or line breaks: what `%*` becomes cannot be known, and
+//! the usual tricks hold for the first reading only.
 
 use std::cmp::Ordering;
 

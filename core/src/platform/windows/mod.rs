@@ -3,6 +3,9 @@
 //!
 //! The tests compile this and cannot run it, so it is kept small; what needs no system (`text`) is
 //! tested everywhere.
+//!
+//! The end of stdin is the only polite request: a program without the host's console gets no
+//! `CTRL_BREAK`.
 
 mod command_line;
 #[cfg(windows)]

@@ -1,4 +1,7 @@
 //! The progress of calls: as events, and on its way to a host's own thread (SPEC 5.9).
+//!
+//! A progress function that fails changes nothing about its call: the work at the server may be
+//! done, and its result must not be lost.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};

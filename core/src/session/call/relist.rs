@@ -5,6 +5,8 @@
 //! The server did nothing yet, so that this repeats nothing, whatever the call's options say of
 //! repetitions. A call that had a round before is not sent once more: its error says that it may
 //! have had an effect.
+//!
+//! The connection does not list by itself: it knows neither views nor the tools that are held back.
 
 use std::sync::Arc;
 

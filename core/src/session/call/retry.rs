@@ -7,6 +7,9 @@
 //! 3. What may have reached a server is sent again only with `retry: safe`, by a session that
 //!    trusts the server, and when the definition of the new connection says that it may be
 //!    repeated; or once when the server refused it for its headers.
+//!
+//! Whether a tool is safe is judged after the reconnect, by the new definition. A call has three
+//! repetitions at most, since one that ends every server would open the breaker for all.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -1,5 +1,8 @@
 //! Wants that failed, and what ends that: other credentials, a decision that can be read, a
 //! restart, or the server, which is there for somebody after all.
+//!
+//! A failed want waits for what ends its failure. A retry in the background would start a broken
+//! server for ever, at moments that nobody knows.
 
 use std::sync::Arc;
 

@@ -1,4 +1,7 @@
 //! Waiting until what a session wants is there, or is known to have failed.
+//!
+//! Without a name it tries nothing anew and fails for no server: one broken server must keep no
+//! other away. With a name it makes a fresh attempt and returns its error.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,5 +1,7 @@
 //! The start of a session: waiting until its servers are there, and no longer than the start gate
 //! (SPEC 14.1).
+//!
+//! `started` is a verb beside `ready`: an option of `ready` would give one time-out two meanings.
 
 use serde_json::{Map, Value, json};
 use tokio::time::Instant;

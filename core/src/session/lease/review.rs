@@ -1,4 +1,7 @@
 //! A session is to have something else: every hold is brought in line with it.
+//!
+//! There is one review for every kind of change. Separate events would have to agree about each
+//! pair of changes that meet.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

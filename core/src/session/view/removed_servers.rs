@@ -1,4 +1,7 @@
 //! The servers that a session heard are gone. It hears, too, when they are back.
+//!
+//! The last 1,024 are remembered. A host with a server for each task would otherwise leave every
+//! name in each session.
 
 use std::sync::Arc;
 

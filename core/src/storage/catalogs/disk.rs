@@ -3,6 +3,9 @@
 //!
 //! Who reads takes no lock, since a file is the old one or the new one. Who writes holds the lock
 //! of the folder, and makes room.
+//!
+//! A digest over the text finds damage; it is no seal. A damaged catalog is written over, since it
+//! can be had again.
 
 use std::fs;
 use std::path::{Path, PathBuf};

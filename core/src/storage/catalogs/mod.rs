@@ -8,6 +8,8 @@
 //!    hears of it once.
 //! 3. A look-up is answered in its time, whatever happens, and once more when a look that takes
 //!    longer is over.
+//!
+//! What was not found is not remembered: another host may list the server a moment later.
 
 mod catalog_lookup;
 mod disk;

@@ -6,6 +6,9 @@
 //!    it: nobody has to end anything, and nothing is held back.
 //! 2. A thread leaves requests from when it took several results together until it takes one alone,
 //!    none, or waits for the library.
+//!
+//! A batch that the host would end is quicker, but each host would have to know of it. A host that
+//! calls less often than it took results would wait in `poll` for what nobody wrote.
 
 use std::cell::Cell;
 

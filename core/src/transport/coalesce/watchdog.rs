@@ -6,6 +6,9 @@
 //! 2. What is held at two looks in a row, and was not written in between, is written at the second.
 //! 3. The thread ends once [`QUIET_LOOKS`] have seen no turn, or the owner of turns is gone. It
 //!    begins again when [`TURNS_BEFORE`] would have followed each other within [`QUICK`].
+//!
+//! Neither a park hook nor a bound in time replaces this thread. A task that always yields never
+//! parks, and a blocked thread never checks a bound.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;

@@ -1,5 +1,11 @@
 //! One request up to the head of its answer: redirects, credentials, and the waits that a server
 //! asks for.
+//!
+//! Redirects stay within the origin and keep the method. No header of ours reaches another origin,
+//! and a POST never becomes a GET.
+//!
+//! A connect waits for no `Retry-After` that would end too late. The refusal is its error at once,
+//! since `timeout` would say nothing of the server.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -2,6 +2,9 @@
 //!
 //! The trusted roots and the TLS set-up are read once for the process; sockets belong to one
 //! connection, and close with it.
+//!
+//! One client for the process would keep a server's sockets after its last session has gone, and
+//! could not close those of one server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,6 +3,9 @@
 //!
 //! Each message is a POST of its own, carried by a task of its own. What a server sends unasked
 //! comes over one GET stream; over HTTP+SSE its answers do too.
+//!
+//! HTTP/1.1 is what every server has. HTTP/2 would save sockets, for a further protocol in every
+//! host. Compression is not asked for, so that no body is larger than what is read of the socket.
 
 mod body;
 mod detect;

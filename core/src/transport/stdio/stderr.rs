@@ -1,5 +1,7 @@
 //! What a server writes to stderr: always drained, redacted and escaped line by line, kept in a
 //! bounded ring (SPEC 4.7).
+//!
+//! A line counts with its place in memory, or blank lines would be kept without end.
 
 use crate::base::escape::escape_line;
 use crate::net::redact::Redactor;

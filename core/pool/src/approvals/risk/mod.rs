@@ -1,5 +1,8 @@
 //! What a person should look at twice (S-09). A mark too many costs a look; no mark says that
 //! something is safe.
+//!
+//! Interpreters and flags are looked for anywhere in the line: each rule on where a script's own
+//! arguments begin is a way around it.
 
 use std::borrow::Cow;
 

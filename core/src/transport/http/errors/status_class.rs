@@ -1,4 +1,7 @@
 //! What a status says, whatever comes with it.
+//!
+//! A 4xx, and a status with an error of the protocol in its body, is the server's own word.
+//! Gateways send the other 5xx when they no longer wait for a server that is still at work.
 
 use reqwest::StatusCode;
 

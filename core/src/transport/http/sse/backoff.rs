@@ -1,4 +1,7 @@
 //! How soon a stream that ended is asked for again, and how often.
+//!
+//! The least wait holds between any two GETs of a connection. A budget for each stream would be
+//! none for the server.
 
 use std::time::Duration;
 

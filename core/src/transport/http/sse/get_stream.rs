@@ -1,4 +1,7 @@
 //! The stream of what a server sends unasked: opened by GET, opened again whenever it ends.
+//!
+//! Lists wait up to 250 ms for this stream, since a change between a list and the stream would be
+//! lost. Opening both at once would double the lists of each connect.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,7 @@
 //! Answers: as one JSON body, or as a stream of events that may be cut and resumed.
+//!
+//! The type of an answer is a hint, and its text decides: some servers forget the header, and
+//! nothing else passes for the answer to that id.
 
 use std::sync::Arc;
 

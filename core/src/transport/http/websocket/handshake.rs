@@ -1,4 +1,7 @@
 //! The way to a websocket: an HTTP request, and what a server must answer to it.
+//!
+//! A server that closes at `server/discover` is opened anew and greeted with `initialize`: older
+//! servers end the connection at what they do not know.
 
 use std::sync::Arc;
 

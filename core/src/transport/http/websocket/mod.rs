@@ -3,6 +3,8 @@
 //!
 //! The way up to the upgrade is that of any other request: the same TLS, proxies, headers,
 //! redirects and refusals.
+//!
+//! A connector of its own would know no proxy and bring a second TLS set-up.
 
 mod activity;
 mod handshake;
