@@ -3,8 +3,8 @@
 //! It runs in the connection's one timer. The reader notes when it heard something, with one
 //! relaxed store; nothing else of it is on the way of a call.
 //!
-//! A server with one thread answers no question while it works. So it is given up only when no call
-//! is left that was in flight at its first missed answer, or after the idle time of calls. Only
+//! A server with one thread answers no question while it works. So calls that were in flight at the
+//! first missed answer put the end off, up to the idle time of calls. Later calls do not. Only
 //! bytes of the server are a sign of life.
 
 use std::sync::Arc;
