@@ -1,4 +1,4 @@
-/* The patterns of the behaviour cases: docs/internals/behaviour.md, "Expectations". */
+/* The patterns of the behaviour cases: docs/internals/behaviour-steps.md, "Expectations". */
 #ifndef PATTERN_H
 #define PATTERN_H
 

@@ -1,4 +1,4 @@
-/* The verbs of the behaviour cases: docs/internals/behaviour.md, "Steps". */
+/* The verbs of the behaviour cases: docs/internals/behaviour-steps.md, "Steps". */
 #define _POSIX_C_SOURCE 200809L
 #include "case.h"
 #include "pattern.h"

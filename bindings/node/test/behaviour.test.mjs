@@ -23,7 +23,7 @@ describe('behaviour', { concurrency: CONCURRENCY }, () => {
 });
 
 describe('the interpreter of behaviour cases', () => {
-  it('fits patterns as docs/internals/behaviour.md says', () => {
+  it('fits patterns as docs/internals/behaviour-steps.md says', () => {
     const value = { a: [1, { b: 'text' }], c: null };
     const fitting = [
       {},

@@ -1,4 +1,4 @@
-"""The expectations of behaviour cases: patterns over JSON values (``docs/internals/behaviour.md``)."""
+"""The expectations of behaviour cases: patterns over JSON values (``docs/internals/behaviour-steps.md``)."""
 
 from __future__ import annotations
 

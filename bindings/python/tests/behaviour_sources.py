@@ -1,4 +1,4 @@
-"""The verbs of behaviour cases about settings, sources, trust and approvals (``docs/internals/behaviour.md``)."""
+"""The verbs of behaviour cases about settings, sources, trust and approvals (``docs/internals/behaviour-steps.md``)."""
 
 from __future__ import annotations
 

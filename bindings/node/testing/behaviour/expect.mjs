@@ -1,4 +1,4 @@
-// The expectations of a step: docs/internals/behaviour.md, "Expectations".
+// The expectations of a step: docs/internals/behaviour-steps.md, "Expectations".
 
 import { fits, isEqual } from './pattern.mjs';
 import { errorOf } from './spelling.mjs';

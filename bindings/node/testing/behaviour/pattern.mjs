@@ -1,4 +1,4 @@
-// Equality and patterns of behaviour cases: docs/internals/behaviour.md, "Expectations".
+// Equality and patterns of behaviour cases: docs/internals/behaviour-steps.md, "Expectations".
 
 /** Whether two values are equal as JSON. */
 export function isEqual(left, right) {

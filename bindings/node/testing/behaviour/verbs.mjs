@@ -1,4 +1,4 @@
-// The verbs of behaviour cases: docs/internals/behaviour.md, "Steps". Each gives `{value, raw?, lease?}`.
+// The verbs of behaviour cases: docs/internals/behaviour-steps.md, "Steps". Each gives `{value, raw?, lease?}`.
 
 import assert from 'node:assert/strict';
 

@@ -200,7 +200,10 @@ fn a_page_that_is_hard_to_read_is_found() {
     let longest = "word ".repeat(25);
     let plain = format!("{longest}.\n\nShort.\nA `{long}` and\n```text\n{long}\n```\n");
     assert_eq!(found_in(&plain), NOTHING);
-    assert_eq!(found("prose", "docs/other.md", &long), NOTHING);
+    let long = format!("Short. Shorter.\n\n{long}.\n");
+    assert_eq!(found("prose", "docs/guide/other.md", &long), [3]);
+    assert_eq!(found("prose", "docs/reference/other.md", &long), NOTHING);
+    assert_eq!(found("prose", "docs/reference/index.md", &long), [3]);
 }
 
 #[test]

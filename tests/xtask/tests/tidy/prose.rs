@@ -81,7 +81,8 @@ const SENTENCE_WORDS_MAX: usize = 25;
 const MEDIAN_WORDS_MAX: usize = 16;
 
 pub fn hard_to_read(source: &Source) -> Vec<Finding> {
-    if !PLAIN.contains(&source.path.as_str()) && !is_record(source) {
+    let path = source.path.as_str();
+    if !path.ends_with(".md") || source.is_under(&MADE) && !WRITTEN.contains(&path) {
         return Vec::new();
     }
     let sentences = sentences(&source.text);
@@ -97,7 +98,7 @@ pub fn hard_to_read(source: &Source) -> Vec<Finding> {
     }
     let mut lengths: Vec<usize> = sentences.iter().map(|(_, words)| words.len()).collect();
     let all: usize = lengths.iter().sum();
-    if all > PAGE_WORDS_MAX {
+    if all > PAGE_WORDS_MAX && !source.is_under(&LONG) {
         found.push(finding(1, format!("{all} words, {PAGE_WORDS_MAX} at most")));
     }
     lengths.sort_unstable();
@@ -105,11 +106,6 @@ pub fn hard_to_read(source: &Source) -> Vec<Finding> {
         found.push(finding(1, "half of the sentences are longer than 16 words"));
     }
     found
-}
-
-/// Every record of a decision keeps the rules.
-fn is_record(source: &Source) -> bool {
-    source.is_under(&["docs/adr/"])
 }
 
 /// The sentences of a page, each with its line: those of paragraphs, items of lists and cells.

@@ -1,5 +1,6 @@
-//! The pictures of `ARCHITECTURE.md`: the rooms, from the highest to the lowest, and the flows
-//! through them. Both are made of the data that the tests hold the code to.
+//! The pictures of `ARCHITECTURE.md`: the rooms, from the highest to the lowest, and the main flows
+//! through them. A page beside it has each flow with its functions. The data that the tests hold
+//! the code to make them all.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,23 +13,36 @@ use super::flows::{Flow, Flows, Stage};
 
 const MAP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../ARCHITECTURE.md");
 
+/// Every flow, with its functions.
+const STEPS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/internals/flow-steps.md");
+
+/// As many flows as the map shows: the first of the list.
+const FLOWS_ON_THE_MAP: usize = 5;
+
 const END: &str = "<!-- end of the picture -->\n";
 
 #[test]
 fn the_map_shows_the_rooms_and_the_flows() {
     let (lists, flows) = (super::read_lists(), Flows::read());
     let page = fs::read_to_string(MAP).unwrap();
-    let page_now = with_picture(&page, "rooms", &picture_of_rooms(&lists));
-    let page_now = with_picture(&page_now, "flows", &picture_of_flows(&flows, &lists));
-    if env::var_os("UPDATE_ROOMS").is_some() && page_now != page {
-        fs::write(MAP, page_now).unwrap();
+    let page = with_picture(&page, "rooms", &picture_of_rooms(&lists));
+    stands_in(MAP, &with_picture(&page, "flows", &picture_of_flows(&flows, &lists)));
+    let steps = fs::read_to_string(STEPS).unwrap();
+    stands_in(STEPS, &with_picture(&steps, "steps", &steps_of_flows(&flows, &lists)));
+}
+
+/// Compares a page with what the data make of it, or writes it.
+fn stands_in(path: &str, made: &str) {
+    let page = fs::read_to_string(path).unwrap();
+    if env::var_os("UPDATE_ROOMS").is_some() && made != page {
+        fs::write(path, made).unwrap();
         return;
     }
-    let differs = page.lines().zip(page_now.lines()).find(|(there, made)| there != made);
+    let differs = page.lines().zip(made.lines()).find(|(there, made)| there != made);
     assert!(
-        page_now == page,
-        "a picture of ARCHITECTURE.md is another; run UPDATE_ROOMS=1 cargo test -p xtask --test \
-         tidy rooms. The first line that differs, and what it is made of the data: {differs:#?}"
+        made == page,
+        "a picture of {path} is another; run UPDATE_ROOMS=1 cargo test -p xtask --test tidy \
+         rooms. The first line that differs, and what it is made of the data: {differs:#?}"
     );
 }
 
@@ -67,26 +81,37 @@ fn picture_of_rooms(lists: &Value) -> String {
     format!("```text\n{}```\n", rows.iter().map(line).collect::<String>())
 }
 
-/// Each flow as a list of its stages, with the rooms and functions that they go through.
+/// The main flows: the rooms of each stage, and what happens there.
 fn picture_of_flows(flows: &Flows, lists: &Value) -> String {
+    let one = |flow: &Flow| {
+        let mut picture = format!("**{}.** {}\n\n```text\n", flow.name, flow.premise);
+        let rooms: Vec<_> =
+            flow.stages.iter().map(|stage| rooms_of(stage, lists).join(" → ")).collect();
+        let width = rooms.iter().map(|rooms| rooms.chars().count()).max().unwrap_or_default();
+        for (stage, rooms) in flow.stages.iter().zip(&rooms) {
+            picture.push_str(&format!("{rooms:width$}  {}\n", stage.what));
+        }
+        picture + "```\n"
+    };
+    flows.flows.iter().take(FLOWS_ON_THE_MAP).map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// Each flow as a list of its stages, with the rooms and functions that they go through.
+fn steps_of_flows(flows: &Flows, lists: &Value) -> String {
     let files = flows.files();
     let one = |flow: &Flow| {
         let lines = flow.stages.iter().enumerate();
         let lines = lines.map(|(place, stage)| line(place + 1, stage, &files, lists));
         let goal = flow.goal.map(|goal| format!(" The goal is {goal}.")).unwrap_or_default();
         let Flow { name, premise, files, .. } = flow;
-        format!("**{name}.** {premise} {files} files.{goal}\n\n{}", lines.collect::<String>())
+        format!("## {name}\n\n{premise} {files} files.{goal}\n\n{}", lines.collect::<String>())
     };
     flows.flows.iter().map(one).collect::<Vec<_>>().join("\n")
 }
 
 fn line(number: usize, stage: &Stage, files: &BTreeSet<&str>, lists: &Value) -> String {
-    let (mut rooms, mut visits): (Vec<&str>, Vec<(&str, Vec<&str>)>) = Default::default();
+    let mut visits: Vec<(&str, Vec<&str>)> = Vec::new();
     for step in &stage.steps {
-        let room = room_of(&step.file, lists);
-        if !rooms.contains(&room) {
-            rooms.push(room);
-        }
         match visits.last_mut() {
             Some((file, functions)) if *file == step.file => functions.push(&step.function),
             _ => visits.push((&step.file, vec![&step.function])),
@@ -100,7 +125,19 @@ fn line(number: usize, stage: &Stage, files: &BTreeSet<&str>, lists: &Value) -> 
         }
     };
     let visits = visits.iter().map(visit).collect::<Vec<_>>().join(" → ");
-    format!("{number}. **{}.** {}: {visits}\n", rooms.join(", "), stage.what)
+    format!("{number}. **{}.** {}: {visits}\n", rooms_of(stage, lists).join(", "), stage.what)
+}
+
+/// The rooms of a stage, in the order in which it comes to them.
+fn rooms_of<'a>(stage: &Stage, lists: &'a Value) -> Vec<&'a str> {
+    let mut rooms = Vec::new();
+    for step in &stage.steps {
+        let room = room_of(&step.file, lists);
+        if !rooms.contains(&room) {
+            rooms.push(room);
+        }
+    }
+    rooms
 }
 
 /// The room of a file, by the longest path of the table; of a crate without rooms, its folder.
@@ -172,9 +209,11 @@ fn rooms_stand_from_the_highest_and_flows_in_their_order() {
         "goal": 3,
         "stages": [{ "what": "It goes", "steps": steps }],
     }] }));
-    let picture = "**Flow.** Something goes. 4 files. The goal is 3.\n\n1. **high, low, pure.** It \
-                   goes: `y::{begin, go}` → `high/x::go` → `low::end` → `pure/x::end`\n";
+    let picture = "**Flow.** Something goes.\n\n```text\nhigh → low → pure  It goes\n```\n";
     assert_eq!(picture_of_flows(&flows, &lists), picture);
+    let steps = "## Flow\n\nSomething goes. 4 files. The goal is 3.\n\n1. **high, low, pure.** It \
+                 goes: `y::{begin, go}` → `high/x::go` → `low::end` → `pure/x::end`\n";
+    assert_eq!(steps_of_flows(&flows, &lists), steps);
     let page = "a\n<!-- picture: p -->\nold\n<!-- end of the picture -->\nb\n";
     let drawn = "a\n<!-- picture: p -->\n\nnew\n\n<!-- end of the picture -->\nb\n";
     assert_eq!(with_picture(page, "p", "new\n"), drawn);
