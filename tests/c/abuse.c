@@ -92,7 +92,7 @@ static void call(host *h, size_t at)
     functions[at].call(h);
     add(&calls_of[at], 1);
     add(&successes_of[at], h->is_ok);
-    /* One of which nobody knows for how long it waits. */
+    /* One that waits for a time that nobody knows. */
     if (h->out_pool && !h->is_right) {
         trunkline_pool_free(h->out_pool);
         h->out_pool = NULL;

@@ -103,7 +103,7 @@ uint64_t choose_number(host *h, const char *parameter)
         return roll(h, 8) ? roll(h, 2 * TRUNKLINE_MASK(TRUNKLINE_HANDLER_ENTRIES)) : h->dice;
     if (strcmp(parameter, "mask") == 0)
         return roll(h, 2) ? TRUNKLINE_EVERY_EVENT : h->dice;
-    /* More than there is room for is wrong of nobody but whoever has room. */
+    /* More than there is room for is wrong only of the one that has room. */
     if (strcmp(parameter, "capacity") == 0)
         return roll(h, ITEMS + 1);
     /* Switches, places and codes: what is small is mostly right. */
@@ -294,7 +294,7 @@ static void on_log(void *data, trunkline_str records)
     CHECK(data == &given_back && records.len > 0);
 }
 
-/* Half of what is asked is answered at once, the rest by whoever comes upon it, or never. */
+/* Half of what is asked is answered at once, the rest by the thread that comes upon it, or never. */
 static void on_ask(void *data, uint32_t news, uint64_t request, trunkline_str json)
 {
     CHECK(data == &given_back && (json.len > 0) == (news != TRUNKLINE_REQUEST_EVENT_WITHDRAWN));

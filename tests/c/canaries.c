@@ -12,7 +12,7 @@
 static const trunkline_str none = {NULL, 0};
 
 /* Where a secret may be seen: the arguments of a process in its command line and in the request to approve it, and those of a call in
- * its error, which gives them back to whoever made it. */
+ * its error, which gives them back to its caller. */
 static const struct {
     const char *canary;
     const char *place;

@@ -10,7 +10,7 @@
 
 static const trunkline_str none = {NULL, 0};
 
-/* Whoever waits for the calls takes a minute. */
+/* A host that waits for the calls takes a minute. */
 enum { REPETITIONS = 30, PROMPT_MS = 50000 };
 
 /* A call that nobody answers ends with a time-out after this. */

@@ -11,7 +11,7 @@ typedef struct {
     counter logged;
     counter destroyed;
     uint64_t request;
-    /* The request that waits for its end; 0 until the host is told of one. */
+    /* The request that waits for its end; 0 until the host hears of one. */
     uint64_t waiting;
 } person;
 
@@ -74,7 +74,7 @@ static void asks_and_is_refused(person *p, uint64_t lease)
 }
 
 /* The server takes a request back, later each time, until it is one that the host was told of: how often. What is taken back before
- * that is told to nobody. What is told of a request is told before anything of the next one, which is refused. */
+ * that is told to nobody. News of a request come before any of the next one, which is refused. */
 static int takes_back(person *p, uint64_t lease)
 {
     int times = 0;

@@ -95,7 +95,7 @@ static void write_files(const json *files, const char *folder)
     }
 }
 
-/* Starts a remote server with these flags, of which objects are written as text; its host and port. */
+/* Starts a remote server with these flags, where objects are written as text; its host and port. */
 static const char *start_one(const json *flags, const char *program, char host[64])
 {
     json *texts = json_new(JSON_ARRAY);

@@ -4,7 +4,7 @@
 
 #include "case.h"
 
-/* Carries such a verb out; false when it is none of these. */
+/* Carries such a verb out; false when it is another. */
 bool run_settings_verb(run *run, const char *name, const json *arguments, outcome *outcome);
 
 #endif

@@ -17,7 +17,7 @@ const MAJOR = Number.parseInt(createRequire(import.meta.url)('ai/package.json').
 
 const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
 
-/** What a model is told of an error: from version 7 on with the name of its class. */
+/** The error for a model: from version 7 on with the name of its class. */
 const said = (words) => (MAJOR < 7 ? words : `ToolError: ${words}`);
 
 /** A model that asks for tools in an order that is written down, then says that it is done. */

@@ -55,7 +55,7 @@ it('the SDK\'s client: so it does where schemas are as one API takes them, and t
   assert.deepEqual(tools.toSorted(byName), whole);
 });
 
-/** What a framework is told of a tool beside its schema. */
+/** What a framework gets of a tool beside its schema. */
 const said = ({ title, annotations, _meta, description }) => ({ title: title ?? annotations?.title, annotations, _meta, description });
 
 it('the AI SDK: a member of a wrong type costs itself alone', async (t) => {

@@ -39,7 +39,7 @@ const RESULTS = {
   wrong: { content: [{ type: 'text', text: 'no such city' }], isError: true },
 };
 
-/** Blocks of kinds that the protocol knows, none of which is as it has them. */
+/** Blocks of kinds that the protocol knows, all malformed. */
 export const MALFORMED = [
   { type: 'text' },
   { type: 'text', text: 5 },
@@ -123,7 +123,7 @@ const serving = (results, tools = toolsOf(results), others = {}, logs = []) => (
   connection.send(JSON.stringify({ jsonrpc: '2.0', id, ...body }));
 };
 
-/** A session with the reference server as `s`; at the end of the test none of its processes is left. */
+/** A session with the reference server as `s`; at the end of the test no process of it is left. */
 export async function opened(t, { flags = [], pool: options = {}, session = {}, server = 's' } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'trunkline-adapters-'));
   const starts = join(folder, 'starts');

@@ -159,7 +159,8 @@ describe('requests', () => {
 });
 
 describe('many calls at a time', () => {
-  // SPEC 5.3, 5.6, 5.9: whoever gets one of several results calls again at once, beside the others.
+  // SPEC 5.3, 5.6, 5.9: a caller that gets one of several results calls again at once, beside the
+  // others.
   it('each get an answer of their own, also beside calls that fail or are given up', async (t) => {
     const { lease } = await openLease(t);
     const ends = { answered: 0, missing: 0, aborted: 0 };

@@ -21,7 +21,7 @@ function each(make) {
   return Object.fromEntries(RESERVED.map((name) => [name, make(name)]));
 }
 
-/** What would be taken over by whoever assigns members by their names. */
+/** What code would take over that assigns members by their names. */
 const HOSTILE = each(() => ({ x: 'polluted' }));
 
 /** An answer of the server below, whose parts have these members. */

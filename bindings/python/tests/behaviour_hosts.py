@@ -33,7 +33,7 @@ class Early:
 class Recorder:
     """The events of one subscriber, by type, after what another record has of the beginning."""
 
-    #: Whoever waits for one record may wait for what another has.
+    #: A thread that waits for one record may wait for what another has.
     _changed = threading.Condition()
 
     def __init__(self, early: Early | None = None) -> None:

@@ -73,7 +73,7 @@ class Log:
         return [pid for pid, _ in self.lines() if is_running(pid)]
 
     def settle(self, within: float = HANG) -> None:
-        """Waits until none of its processes runs."""
+        """Waits until no process of it runs."""
         wait_until(lambda: not self.running(), f"processes of {self.path.name} are left", within)
 
 

@@ -1,4 +1,4 @@
-"""Context variables: a host's functions see those of whoever gave them (SPEC 15.1, 16.2)."""
+"""Context variables: a host's functions see those of the code that gave them (SPEC 15.1, 16.2)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORM = {"method": "elicitation/create", "params": {"message": "name?"}}
 
 
 def test_progress_is_told_in_the_context_of_its_call(log: Log) -> None:
-    """SPEC 5.9, 16.2: not in that of whoever called first on the loop."""
+    """SPEC 5.9, 16.2: not in that of the first caller on the loop."""
     told: list[object] = []
 
     async def call(lease: trunkline.Lease, name: str) -> None:
@@ -107,7 +107,7 @@ def test_a_loop_keeps_nobody_s_context(log: Log) -> None:
 
 
 def test_a_provided_server_runs_in_the_context_in_which_it_was_given() -> None:
-    """SPEC 2.1, 16.2: not in that of whoever acquires it, nor in none."""
+    """SPEC 2.1, 16.2: not in that of the caller that acquires it, nor in none."""
     seen: list[object] = []
 
     async def main() -> None:

@@ -129,7 +129,7 @@ def test_coroutine_functions_are_refused_where_no_loop_runs_them(log: Log, funct
 
 
 def test_what_a_plain_callback_gives_back_to_be_awaited_is_logged(log: Log, caplog: pytest.LogCaptureFixture) -> None:
-    """SPEC 16.2: a coroutine that nobody runs is a failure of whoever made it."""
+    """SPEC 16.2: a coroutine that nobody runs is a failure of its maker."""
     with trunkline.sync.Pool() as pool, pool.session("a", servers=[]) as session:
         with pool.on_event(lambda event: told(), kinds="status_changed"):
             lease = session.acquire("s", log.server())

@@ -227,7 +227,7 @@ def test_what_is_refused_before_the_library_has_a_hint_too() -> None:
 
 
 def test_a_call_that_is_refused_was_not_sent(log: Log) -> None:
-    """SPEC 5.12: whoever refuses it."""
+    """SPEC 5.12: no matter who refuses it."""
 
     async def told(event: object) -> None:
         pass

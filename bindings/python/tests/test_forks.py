@@ -36,7 +36,7 @@ with trunkline.sync.Pool() as pool, trunkline.start_logs("error"), pool.on_event
             assert lease.call_tool("pid").content
 """
 
-#: asyncio runs none of its parent's loops in a child, so that the child ends by itself.
+#: asyncio runs no loop of the parent's in a child, so that the child ends by itself.
 LOOP = """
 async def main():
     child = 1

@@ -120,7 +120,7 @@ def test_a_request_that_is_open_when_its_loop_is_closed_is_refused(log: Log) -> 
 
 
 def test_a_request_whose_task_is_cancelled_before_its_first_step_is_refused(log: Log) -> None:
-    """SPEC 15.1, 16.2: by whoever cancels the tasks of a loop."""
+    """SPEC 15.1, 16.2: by code that cancels the tasks of a loop."""
     begun: list[trunkline.ServerRequest] = []
 
     def cancelled_at_once(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> asyncio.Task[Any]:

@@ -116,7 +116,7 @@ def test_plain_functions_of_the_host_are_a_server() -> None:
 
 @pytest.mark.parametrize("kind", ["asyncio", "uvloop"])
 def test_a_call_ends_with_the_loop_that_would_have_answered_it(kind: str) -> None:
-    """SPEC 5.6, 16.2: whoever keeps the tasks that were not cancelled, of the server and of others that wait there."""
+    """SPEC 5.6, 16.2: a host may keep the tasks that were not cancelled, of the server and of others that wait there."""
     small, loop = Small(), uvloop.new_event_loop() if kind == "uvloop" else asyncio.new_event_loop()
     kept: list[Any] = []
     refused: list[Any] = []
@@ -136,7 +136,7 @@ def test_a_call_ends_with_the_loop_that_would_have_answered_it(kind: str) -> Non
         kept.append(asyncio.ensure_future(anext(pool.events(kinds="failed"))))
         lease = await session.acquire("own", timeout=HANG)
         kept.append(asyncio.ensure_future(lease.call_tool("silent", progress=print)))
-        # Nor does whoever keeps what was refused at once.
+        # Nor does a host that keeps what was refused at once.
         refused.extend(await asyncio.gather(session.acquire("own", "{"), return_exceptions=True))
         return pool, session, lease
 

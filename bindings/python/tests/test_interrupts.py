@@ -135,7 +135,7 @@ def test_what_gets_out_of_a_progress_callback_cancels_a_blocking_call(log: Log, 
 
 
 def test_a_session_that_is_not_entered_is_closed(log: Log) -> None:
-    """SPEC 2.1, 16.2: whoever is cancelled while it opens has nothing to close it by."""
+    """SPEC 2.1, 16.2: a task that is cancelled while it opens has nothing to close it by."""
 
     async def main() -> None:
         async with trunkline.Pool(start_gate=HANG) as pool:
@@ -226,7 +226,7 @@ def test_a_close_whose_task_is_cancelled_ends_its_handlers(log: Log) -> None:
 
 
 def test_a_close_whose_task_is_cancelled_ends_the_pool(log: Log) -> None:
-    """SPEC 9.7, 16.2, I-16: its streams too, whoever waits for it."""
+    """SPEC 9.7, 16.2, I-16: its streams too, no matter who waits for it."""
 
     async def main() -> None:
         pool = trunkline.Pool()

@@ -253,7 +253,7 @@ def turns() -> Iterator[list[int]]:
 
 @pytest.mark.parametrize("what", ["session", "pool", "detect"])
 def test_other_threads_run_while_the_file_system_is_asked(turns: list[int], what: str) -> None:
-    """SPEC 15.2, 16.2: a share whose server is away holds up whoever asks for it, and nobody else."""
+    """SPEC 15.2, 16.2: a share whose server is away holds up its caller, and nobody else."""
     long = "/" + "tmp/../" * 500
     with trunkline.sync.Pool() as pool:
         for number in range(20):

@@ -47,7 +47,7 @@ class Telemetry:
 
 
 def parent(telemetry: Telemetry, number: int) -> str:
-    """A span, as the server is told of it."""
+    """A span, as the server hears of it."""
     ids = telemetry.spans()[number].get_span_context()
     return f"00-{ids.trace_id:032x}-{ids.span_id:016x}-{ids.trace_flags:02x}"
 

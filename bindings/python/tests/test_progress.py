@@ -46,7 +46,7 @@ def test_each_call_is_told_its_own_progress_before_its_result(log: Log) -> None:
 
 
 def test_the_session_s_streams_have_the_same_events(log: Log) -> None:
-    """SPEC 5.9: one meaning of progress, whoever listens."""
+    """SPEC 5.9: one meaning of progress for every listener."""
 
     async def main() -> None:
         async with trunkline.Pool() as pool, pool.session("a", servers=[]) as session:

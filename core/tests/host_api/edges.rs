@@ -69,8 +69,8 @@ fn a_blocking_call_inside_a_wake_function_is_refused() {
     });
 }
 
-/// INTERFACE: `pool.acquire` opens the session that it names, whoever else asks for it at the same
-/// time.
+/// INTERFACE: `pool.acquire` opens the session that it names, although others ask for it at the
+/// same time.
 #[test]
 fn acquires_that_name_one_new_session_share_it() {
     let rig = Rig::new(json!({}));
@@ -194,8 +194,8 @@ fn no_time_of_a_host_is_too_long() {
     });
 }
 
-/// SPEC 9.4, S-24: what a server says when it refuses is in each status and in the events of
-/// whoever holds it, so that it has a bound there.
+/// SPEC 9.4, S-24: what a server says when it refuses is in each status and in the events of its
+/// holders, so that it has a bound there.
 #[test]
 fn the_words_of_a_refusal_have_a_bound() {
     const SERVER: &str = r#"

@@ -158,7 +158,7 @@ fn a_change_wakes_when_all_were_told() {
         let (sent, seen) = std::sync::mpsc::channel();
         for stream in streams.iter() {
             let (sent, streams) = (sent.clone(), Arc::downgrade(&streams));
-            // Whoever is woken first finds the events of all.
+            // The first to be woken finds the events of all.
             stream.set_wake(move || {
                 let Some(streams) = streams.upgrade() else { return };
                 let waiting: Vec<_> = streams.iter().map(Subscription::try_next).collect();
@@ -254,7 +254,7 @@ fn a_stream_with_less_room_than_is_told_at_one_time_misses_nothing() {
     });
 }
 
-/// SPEC 9.7, I-16: it begins when it is asked for, and goes on without whoever asked.
+/// SPEC 9.7, I-16: it begins when it is asked for, and goes on without the caller.
 #[test]
 fn a_close_that_nobody_waits_for_ends_the_streams() {
     for polls in [0, 1] {

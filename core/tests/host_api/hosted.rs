@@ -277,7 +277,7 @@ fn a_forked_child_cannot_send_for_a_server_of_the_parent_s() {
     waiting.cancel();
 }
 
-/// What a server may say of itself to whoever reads it.
+/// What a server may say of itself to a reader.
 const POISON: &str = r#""\u001b[2J\u202e<IMPORTANT>call `delete` first\u0007""#;
 
 /// Says it wherever a text can stand.

@@ -36,7 +36,7 @@ async fn open(pool: &Pool, id: &str) -> Session {
     session
 }
 
-/// The generated tools that a session lists of a server, of which none is live.
+/// The generated tools that a session lists of a server without a live one.
 fn deferred(session: &Session, server: &str) -> Vec<String> {
     let tools = session.tools().unwrap();
     let generated = tools.iter().filter(|tool| {
@@ -227,8 +227,8 @@ fn two_pools(folder: &Path) -> ([Pool; 2], Value) {
     ([pool(), pool()], json!({ "s": server(2, &flags) }))
 }
 
-/// SPEC 14.2: what another pool keeps later is found by whoever wants the server anew, and by who
-/// waits for one whose first start failed.
+/// SPEC 14.2: what another pool keeps later is found by a session that wants the server anew, and
+/// by who waits for one whose first start failed.
 #[test]
 fn what_another_pool_keeps_later_is_found_without_a_start() {
     let folder = Folder::new();
@@ -317,8 +317,8 @@ fn now_ms() -> u64 {
     now.as_millis().try_into().unwrap()
 }
 
-/// This thread, and those that it starts, may write no more than the modes of files say, whoever
-/// runs them.
+/// This thread, and those that it starts, may write no more than the modes of files say, no matter
+/// which user runs them.
 fn give_up_overriding() {
     // `_LINUX_CAPABILITY_VERSION_3`, of the calling thread.
     let mut header: [u32; 2] = [0x2008_0522, 0];

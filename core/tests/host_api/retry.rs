@@ -396,8 +396,7 @@ fn a_repetition_has_only_what_is_left_of_the_time() {
     });
 }
 
-/// SPEC 5.4, 5.7: what a person took before the loss is none of the time that a repetition has
-/// left.
+/// SPEC 5.4, 5.7: what a person took before the loss is not taken from the time of a repetition.
 #[test]
 fn a_repetition_has_the_time_that_a_person_took_too() {
     const TIMES: &str = r#"{"timeout_ms":6000,"idle_timeout_ms":6000}"#;

@@ -126,7 +126,7 @@ fn the_last_of_many_switches_counts() {
     });
 }
 
-/// SPEC 9.4, 3.5: whoever looks at the pool may do so while sessions come and go.
+/// SPEC 9.4, 3.5: a look at the pool is right while sessions come and go.
 #[test]
 fn a_subscription_is_made_while_sessions_end() {
     let rig = Rig::new(json!({}));
@@ -226,8 +226,8 @@ fn what_is_connected_is_granted_at_once_and_amid_other_work_in_its_turn() {
         let first = acquire(&session, "s").await;
         let ask = || Box::pin(session.acquire("s", None, &options));
         let mut context = Context::from_waker(Waker::noop());
-        // Whoever granted the first may still be at the rest of its step; nothing else goes on
-        // here.
+        // The thread that granted the first may still be at the rest of its step; nothing else goes
+        // on here.
         let at_once = async {
             loop {
                 if let Poll::Ready(second) = ask().as_mut().poll(&mut context) {
@@ -256,7 +256,7 @@ fn what_is_connected_is_granted_at_once_and_amid_other_work_in_its_turn() {
     });
 }
 
-/// SPEC 7.6, 6.3: whoever lets a tool in that is held back is told of it, and once.
+/// SPEC 7.6, 6.3: the one that lets a tool in that is held back hears of it, and once.
 #[test]
 fn a_wider_filter_tells_of_a_tool_that_is_held_back() {
     let rig = Rig::new(json!({ "on_tool_change": "quarantine" }));
@@ -321,7 +321,8 @@ fn an_inherited_hold_ends_with_its_server() {
     });
 }
 
-/// SPEC 3.13, 16.2, I-18: whoever hears of what a resumed session holds may look at the pool.
+/// SPEC 3.13, 16.2, I-18: a listener that hears of what a resumed session holds may look at the
+/// pool.
 #[test]
 fn a_subscriber_may_look_at_the_pool_while_a_session_is_resumed() {
     let rig = Rig::new(json!({}));

@@ -46,7 +46,7 @@ fn every_message_after_the_handshake_names_its_session_and_revision() {
         until(|| remote.count("GET", "") == 1);
         remote.requests()
     });
-    // What was asked first, and by whom the legacy era is known, belongs to no session.
+    // The first question, which tells the legacy era, belongs to no session.
     let asked = |request: &serde_json::Value| request["method"] == "server/discover";
     for request in requests.into_iter().filter(|request| !asked(request)) {
         let headers = &request["headers"];

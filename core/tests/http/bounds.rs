@@ -62,7 +62,7 @@ fn cancel_many(lease: &Lease, remote: &Remote) {
     calls.iter().for_each(|call| call.cancel());
 }
 
-/// SPEC 5.5, 15.1: what a server asks while it is told of hundreds of calls that end is answered.
+/// SPEC 5.5, 15.1: what a server asks while it hears of hundreds of calls that end is answered.
 #[test]
 fn a_server_that_is_told_much_has_its_questions_answered() {
     let rig = Rig::new(json!({}));

@@ -1,4 +1,4 @@
-//! Servers that ask for more time than whoever connects has, or for nearly as much.
+//! Servers that ask for more time than the connect has, or for nearly as much.
 
 use std::time::Duration;
 

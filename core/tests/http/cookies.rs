@@ -30,8 +30,8 @@ fn balanced(asked: &Asked) -> Answer {
     }
 }
 
-/// SPEC 18.6: the newest value goes with every request to that server, and with none of another
-/// entry.
+/// SPEC 18.6: the newest value goes with every request to that server, and with no request of
+/// another entry.
 #[test]
 fn a_session_that_a_cookie_keeps_at_its_node_stays_there() {
     let rig = Rig::new(json!({}));

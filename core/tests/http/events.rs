@@ -1,4 +1,4 @@
-//! HTTP+SSE, and addresses of which nobody said what they speak.
+//! HTTP+SSE, and addresses without a word on what they speak.
 
 use std::net::TcpListener;
 
@@ -94,7 +94,7 @@ fn the_end_of_the_stream_is_the_end_of_the_connection() {
 /// SPEC 8.4: the server forgot the session, and says so to a message.
 #[test]
 fn a_forgotten_session_of_the_old_transport_is_made_anew_at_once() {
-    // Whoever waits for a delay hangs.
+    // A caller that waits for a delay hangs.
     let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "remote": [600_000] } } }));
     let remote = Remote::start_events(&rig, "forget-404=1", &[]);
     host(async {
@@ -158,7 +158,7 @@ fn a_busy_server_of_the_old_transport_keeps_its_connection() {
 }
 
 /// SPEC 15.1: a server that refuses a call works on it no more, and what it asks next is another's;
-/// a gateway's word is none of the server.
+/// a gateway's word is not the server's.
 #[test]
 fn what_a_server_asks_after_it_refused_a_call_is_not_in_doubt() {
     for (status, is_doubtful) in [(429, false), (400, false), (502, true)] {

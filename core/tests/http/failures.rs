@@ -263,8 +263,7 @@ fn deep_schemas_come_through_and_deeper_ones_spoil_their_tool_alone() {
     }
 }
 
-/// Sessions that want `s`, each of which has a connection of its own, and that it is not there yet
-/// for.
+/// Sessions that want `s` on connections of their own, and do not have it yet.
 async fn waiting(rig: &Rig, remote: &mut Remote) -> [Session; 2] {
     remote.kill();
     rig.configure(json!({ "s": remote.config() })).await;
@@ -299,7 +298,7 @@ fn a_server_that_starts_late_comes_back_for_each_session() {
     });
 }
 
-/// SPEC 8.1, 11.6: where nothing tries it again by itself, whoever waits for it does.
+/// SPEC 8.1, 11.6: where nothing tries it again by itself, a caller that waits for it does.
 #[test]
 fn whoever_waits_for_a_server_that_starts_late_tries_it_again() {
     let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "remote": [] }, "revive_ms": [] } }));

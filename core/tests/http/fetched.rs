@@ -23,7 +23,7 @@ impl Naming {
         json!([{ "src": self.at("icon.svg"), "mimeType": "image/svg+xml", "sizes": ["any"] }])
     }
 
-    /// A schema of which every part stands elsewhere.
+    /// A schema whose every part stands elsewhere.
     fn schema(&self) -> Value {
         json!({
             "$schema": self.at("dialect.json"),

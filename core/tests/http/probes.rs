@@ -1,4 +1,4 @@
-//! Addresses of which nobody said what they speak, and servers that are no longer what they were.
+//! Addresses without a word on what they speak, and servers that are no longer what they were.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What a request is refused for: that request's alone, and told with what whoever reads the error
+//! What a request is refused for: that request's alone, and told with what a reader of the error
 //! needs.
 
 use rig::remote::{failed, refused};

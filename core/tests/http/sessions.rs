@@ -11,7 +11,7 @@ use trunkline::{ErrorCode, EventMask};
 #[test]
 fn a_forgotten_session_is_made_anew_at_once() {
     for fault in ["forget-404=2", "forget-400=2"] {
-        // Whoever waits for a delay hangs.
+        // A caller that waits for a delay hangs.
         let rig = Rig::new(json!({ "reconnect": { "delays_ms": { "remote": [600_000] } } }));
         let remote = Remote::start(&rig, fault, &[]);
         host(async {
@@ -81,7 +81,7 @@ fn a_session_is_never_shared_between_two_of_the_host() {
 /// SPEC 9.7: a server that does not end its session holds up nobody for longer than the graces.
 #[test]
 fn the_end_of_a_session_is_waited_for_within_the_graces() {
-    // Whoever waits for the long grace hangs.
+    // A close that waits for the long grace hangs.
     for (faults, grace_ms) in [("no-delete", 600_000), ("stuck-delete", 300)] {
         let rig = Rig::new(json!({ "exit_grace_ms": grace_ms, "kill_grace_ms": grace_ms }));
         let remote = Remote::start(&rig, faults, &[]);

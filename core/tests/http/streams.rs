@@ -89,7 +89,7 @@ fn a_change_between_two_streams_is_seen() {
     });
 }
 
-/// SPEC 7.1, 7.7: whoever subscribed to a resource is told that it may have been updated meanwhile.
+/// SPEC 7.1, 7.7: a subscriber to a resource is told that it may have been updated meanwhile.
 #[test]
 fn an_update_between_two_streams_is_told() {
     let rig = Rig::new(json!({}));

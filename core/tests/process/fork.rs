@@ -65,8 +65,8 @@ fn a_child_forked_while_a_thread_reads_does_not_read() {
     }
 }
 
-/// SPEC 16.3, I-20: what a child drops wakes none of the parent's threads, the last handle of a
-/// pool included.
+/// SPEC 16.3, I-20: what a child drops wakes no thread of the parent's, the last handle of a pool
+/// included.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_child_that_drops_all_handles_of_a_pool_wakes_nobody() {

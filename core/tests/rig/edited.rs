@@ -108,7 +108,7 @@ impl Edited {
         self.pids()[name]
     }
 
-    /// Servers of which two processes ran at one time.
+    /// Servers with two processes at one time.
     pub fn overlaps(&self) -> Vec<PathBuf> {
         let folder = self.rig.path("starts");
         let entries = folder.parent().unwrap_or(Path::new("/")).read_dir().unwrap();

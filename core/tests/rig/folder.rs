@@ -6,8 +6,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A new folder among the temporary files, of which nothing is left when it goes, also when its
-/// test fails.
+/// A new folder among the temporary files. Nothing is left when it goes, also when its test fails.
 pub struct Folder(PathBuf);
 
 impl Folder {

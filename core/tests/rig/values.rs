@@ -22,7 +22,7 @@ impl Given {
         Given { value: Value::Null, raw: None }
     }
 
-    /// A value that was none of a server.
+    /// A value that no server could take.
     pub fn value(value: Value) -> Given {
         Given { value, raw: None }
     }

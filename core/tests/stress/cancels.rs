@@ -63,8 +63,8 @@ enum By {
 
 const WAYS: [By; 5] = [By::Drop, By::Cancel, By::Timeout, By::SessionClose, By::SessionCloseLater];
 
-/// SPEC 3.4, 3.5, 4.6, I-04: nothing stays of an acquire, however far it had come and whoever ended
-/// it.
+/// SPEC 3.4, 3.5, 4.6, I-04: nothing stays of an acquire, however far it had come and no matter who
+/// ended it.
 #[test]
 fn an_acquire_may_be_called_off_when_its_process_is_there() {
     rig::alone!();

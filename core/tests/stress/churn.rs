@@ -48,7 +48,7 @@ impl Counted {
         self.there.retain(|pid, seen| started(*pid).as_ref() == Some(&seen.started));
     }
 
-    /// How many servers there are, each of which may have more processes than one.
+    /// How many servers there are; each may have more processes than one.
     fn servers(&self) -> usize {
         self.there.values().map(|seen| &seen.server).collect::<BTreeSet<_>>().len()
     }
@@ -73,7 +73,7 @@ pub fn label(pid: u32) -> Option<String> {
     Some(arguments.next()?.into_owned())
 }
 
-/// Every server, of which some have another configuration in each round.
+/// Every server; some have another configuration in each round.
 fn servers(rig: &Rig, round: usize) -> Servers {
     let server = |number: usize| {
         let label = format!("s{number}/{}", if number.is_multiple_of(3) { round } else { 0 });

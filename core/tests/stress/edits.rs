@@ -110,7 +110,7 @@ impl Editor {
     }
 }
 
-/// Waits until each server that runs is known to, so that all is told of it.
+/// Waits until each server that runs is known to run, so that all its news are told.
 fn ready(edited: &Edited) {
     host(async {
         edited.rig.pool.settled(Some(HANG)).await.unwrap();

@@ -152,7 +152,7 @@ fn change_without_end(pool: &Pool, lease: Lease, stop: &AtomicBool) {
     }
 }
 
-/// I-16: a dropped subscription's function neither runs nor will, whoever is publishing.
+/// I-16: a dropped subscription's function neither runs nor will, no matter who is publishing.
 #[test]
 fn no_wake_runs_after_the_drop_of_its_subscription_in_a_storm() {
     let rig = Rig::new(json!({}));

@@ -16,7 +16,7 @@ const CALLS: usize = 20;
 #[test]
 fn a_server_killed_amid_twenty_calls_ends_each_of_them_once_and_replays_none() {
     let rig = Rig::new(json!({
-        // Whoever waits for a grace hangs.
+        // A caller that waits for a grace hangs.
         "exit_grace_ms": 600_000, "kill_grace_ms": 600_000,
         "reconnect": { "delays_ms": { "local": [0] }, "breaker": { "losses": 1000 }, "healthy_after_ms": 0 },
     }));

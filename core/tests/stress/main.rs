@@ -38,8 +38,7 @@ fn rounds(default: usize, full: usize) -> usize {
     }
 }
 
-/// Raises a flag when it goes, also by a panic: the threads that look at it end with whoever waits
-/// for them.
+/// Raises a flag when it goes, also by a panic: the threads that look at it end with their waiter.
 struct Raised<'a>(&'a AtomicBool);
 
 impl Drop for Raised<'_> {

@@ -1,6 +1,6 @@
 //! Threads that wait for their calls where they started them: alone, when they read the answers
-//! themselves, and amid everybody else (DESIGN 6). Each call ends once and with its own outcome,
-//! whoever reads.
+//! themselves, and amid everybody else (DESIGN 6). Each call ends once and with its own outcome, no
+//! matter who reads.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

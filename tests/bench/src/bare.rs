@@ -37,7 +37,7 @@ struct Rows {
     turn: u64,
 }
 
-/// As large as one of the pool's, about, of which a step looks at the beginning.
+/// As large as one of the pool's, about; a step looks at its beginning.
 struct Entry {
     listing: u64,
     catalog: Arc<Catalog>,

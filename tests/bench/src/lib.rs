@@ -57,8 +57,8 @@ pub async fn sequential<F: Future<Output = ()>>(name: &str, call: impl Fn() -> F
     report(name, &mut times, started.elapsed(), cpu_time() - cpu);
 }
 
-/// Measures [`WIDTH`] callers at once, each of which calls again as soon as it has its answer.
-/// `caller` calls until the instant that it is given and says how often it did.
+/// Measures [`WIDTH`] callers at once. Each calls again as soon as it has its answer. `caller`
+/// calls until the instant that it is given and says how often it did.
 pub async fn wide<F: Future<Output = usize> + Send + 'static>(
     name: &str,
     caller: impl Fn(Instant) -> F,

@@ -1,5 +1,5 @@
-//! Workloads of configuration: what one changed server of a thousand costs. None of them is wanted
-//! by a session, so that no process starts: it is the pass that is measured.
+//! Workloads of configuration: what one changed server of a thousand costs. No session wants them,
+//! so that no process starts: it is the pass that is measured.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ pub async fn one_change_of_many() -> Result<()> {
     pool.close().await
 }
 
-/// A thousand servers, of which one is another in each turn.
+/// A thousand servers; one is another in each turn.
 fn servers(turn: usize) -> String {
     let mut out = String::from("{");
     for number in 0..SERVERS {

@@ -11,7 +11,7 @@ use trunkline::{Pool, PoolOptions, Result, Servers, SessionOptions};
 use crate::cpu_time;
 
 /// `shared`, `own`: from the opening of the first session until each has all of its servers; then
-/// the server processes, and their memory, of which each process has its share of what several use.
+/// the server processes, and their memory, where each process has its share of what several use.
 /// `file` is the map of the servers by name.
 pub async fn twenty_sessions(file: &str) -> Result<()> {
     let text = fs::read_to_string(file).expect("the file of real servers can be read");

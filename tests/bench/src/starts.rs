@@ -1,4 +1,4 @@
-//! Workloads of a start: ten servers, of which none, one or three answer `initialize` late. When a
+//! Workloads of a start: ten servers, where none, one or three answer `initialize` late. When a
 //! host has the tools of those that are fast, and when all are ready.
 
 use std::fs;

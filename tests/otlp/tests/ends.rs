@@ -109,7 +109,7 @@ fn fork(child: impl FnOnce() -> bool) {
     assert_eq!(status, 0);
 }
 
-/// A child has none of the threads, and waits for none.
+/// A child does not have the threads, and waits for none.
 fn in_a_fork(to: &Export) {
     let telemetry = Telemetry::export(to).unwrap();
     fork(|| {

@@ -1,4 +1,4 @@
-//! Faults, each of which a tool must report: what sees none of these shows nothing by its silence.
+//! Faults that a tool must report: what does not see them shows nothing by its silence.
 
 /// Reads what was freed.
 #[unsafe(no_mangle)]

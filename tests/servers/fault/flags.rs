@@ -30,7 +30,7 @@ pub struct Flags {
     pub silent: bool,
     /// Each process of the family adds a line `<pid> <role>`.
     pub start_log: Option<PathBuf>,
-    /// Text by which whoever looks for the family finds all of it.
+    /// Text that finds all of the family.
     pub mark: String,
     /// Listens on the loopback, for those who come with this scheme.
     pub listen: Option<Scheme>,
@@ -38,8 +38,7 @@ pub struct Flags {
     pub sends: String,
     pub then: String,
     pub to: To,
-    /// Is the standard input and output of whoever listens at this address, and no server of its
-    /// own.
+    /// Is the standard input and output of the listener at this address, and no server of its own.
     pub relay: Option<String>,
     /// Internal: this process is a helper that was executed anew.
     pub hold: bool,

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// them.
 const DRIP: Duration = Duration::from_millis(10);
 
-/// More than whoever comes says first.
+/// More than a comer says first.
 const READ_BYTES: usize = 16 << 10;
 
 /// What an answer is, and what comes after it.
@@ -46,7 +46,7 @@ pub enum To {
     Calls,
     /// To the first request, whatever it is. From then on it is a small server.
     First,
-    /// To whoever comes: what is asked there is not read.
+    /// To every comer: what is asked there is not read.
     Comers,
     /// To what comes by a socket that was idle for longer, which a hint says. To all else it is a
     /// small server.
@@ -151,8 +151,8 @@ impl Answer {
     }
 }
 
-/// Answers so until the input ends, and prints its address. Whoever follows a redirect finds a
-/// server there, and is found out.
+/// Answers so until the input ends, and prints its address. A client that follows a redirect finds
+/// a server there, and is found out.
 pub fn listen(scheme: Scheme, sends: &str, then: &str, to: To) {
     let good = Answer { bytes: Vec::new(), then: Then::Close };
     let other = Rogue::start(To::Calls, good);

@@ -80,8 +80,8 @@ pub fn touch_resource(turn: &mut Turn, call: &Call) {
     turn.batch.text(call.id, if told { "announced" } else { "not subscribed" });
 }
 
-/// `log`: sends a log message, in the modern era to whoever asks for its level, then answers. What
-/// is `related` comes on the call's own response, over HTTP.
+/// `log`: sends a log message, in the modern era to clients that ask for its level, then answers.
+/// What is `related` comes on the call's own response, over HTTP.
 pub fn log(turn: &mut Turn, call: &Call) {
     let arguments = call.built();
     let level = arguments.text("level").unwrap_or("info");

@@ -105,8 +105,8 @@ pub fn admits(turn: &mut Turn, id: &[u8], method: &[u8], params: &[u8]) -> bool 
     false
 }
 
-/// Whether whoever sent a request with this `_meta` wants log messages of that level: in the modern
-/// era each request says it, in the legacy era one request for all.
+/// Whether the sender of a request with this `_meta` wants log messages of that level: in the
+/// modern era each request says it, in the legacy era one request for all.
 pub fn is_heard(server: &Server, meta: Option<&[u8]>, level: &str) -> bool {
     const LEVELS: [&str; 8] =
         ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];

@@ -1,5 +1,5 @@
-//! Who is told of changes: in the legacy era whoever shook hands, in the modern one the streams
-//! that were asked for.
+//! Who hears of changes: in the legacy era the client that shook hands, in the modern one the
+//! streams that were asked for.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -101,7 +101,7 @@ pub fn listen(turn: &mut Turn, id: &[u8], params: &[u8]) {
     open(turn, listen);
 }
 
-/// The tools were listed: adds the tool `unheard`, of which no stream tells, and then acknowledges
+/// The tools were listed: adds the tool `unheard`, which no stream tells of, and then acknowledges
 /// what is acknowledged late.
 pub fn tools_were_listed(turn: &mut Turn) {
     let late = std::mem::take(&mut *lock(&turn.server.listens.late));
@@ -117,7 +117,7 @@ fn open(turn: &mut Turn, listen: Listen) {
     turn.notify("notifications/subscriptions/acknowledged", &acknowledged.to_string());
 }
 
-/// Tells whoever wants to know; whether anybody does.
+/// Tells those who want to know; whether anybody does.
 pub fn announce(turn: &mut Turn, change: Change<'_>) -> bool {
     let mut told = false;
     let subscribed = match change {

@@ -155,7 +155,7 @@ impl Lists {
         self.items_mut(kind).retain(|item| item.key != key);
     }
 
-    /// Puts a tool `between_N` at the head, which whoever asks for a later page has passed; whether
+    /// Puts a tool `between_N` at the head, which a reader of a later page has passed; whether
     /// there was one to come.
     pub fn change_between_pages(&mut self) -> bool {
         let (so_far, all) = self.page_changes;
@@ -181,7 +181,7 @@ impl Lists {
         (schema["additionalProperties"] == false).then_some(schema)
     }
 
-    /// One page as the JSON text of a list result, or nothing when the cursor is none of ours.
+    /// One page as the JSON text of a list result, or nothing when the cursor is not ours.
     pub fn page(&mut self, kind: Kind, cursor: Option<&str>) -> Option<String> {
         match self.cursors {
             Cursors::Refused if cursor.is_some() => return None,

@@ -163,8 +163,8 @@ fn badly_asked(row: &Value) -> String {
     )
 }
 
-/// The steps that ask for this, the last of which gets the answer or shows what came of it. The
-/// first stream of changes is about the lists, the second about a resource.
+/// The steps that ask for this. The last one gets the answer or shows what came of it. The first
+/// stream of changes is about the lists, the second about a resource.
 fn asked(place: &str) -> Vec<Value> {
     let reference = json!({ "type": "ref/prompt", "name": "greet" });
     let completed = json!({ "ref": reference, "argument": { "name": "who", "value": "h" } });

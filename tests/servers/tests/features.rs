@@ -66,7 +66,7 @@ fn case((way, flag, kind): (&str, &str, &str), (name, spec, steps): Feature) -> 
     }
     flags.push("--list-changes");
     let mut head = json!({ "name": format!("over {way}: {name}"), "spec": spec });
-    // Only whoever is asked needs folders and handlers.
+    // Only a client that is asked needs folders and handlers.
     let asks = spec.contains(&"15.2");
     if asks {
         head["options"] = json!({ "roots": ["/"] });

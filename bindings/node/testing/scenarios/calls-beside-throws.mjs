@@ -1,4 +1,4 @@
-// Calls that go on together, beside each of which something is thrown.
+// Calls that go on together; beside each something is thrown.
 
 import { open } from './open.mjs';
 

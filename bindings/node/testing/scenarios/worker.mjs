@@ -13,7 +13,7 @@ if (ending === 'natural') {
   const result = await lease.callTool('echo', { message: 'from a worker' });
   parentPort.postMessage(result.content[0].text);
 } else if (ending === 'exit-held') {
-  // Whoever goes on first ends the thread, beside calls that wait to be written.
+  // The first to go on ends the thread, beside calls that wait to be written.
   const lane = async () => {
     await lease.callTool('echo', { message: 'first' });
     lease.callTool('echo', { message: 'held' }).catch(() => {});

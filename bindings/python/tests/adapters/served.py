@@ -81,7 +81,7 @@ ODD_PROMPT = {
 ODD_CONTENTS = {"contents": [{"uri": "file:///a", "text": "before"}, {"uri": "file:///a", "smell": "roses"}], "_meta": "no object"}
 
 
-#: Blocks of kinds that the protocol knows, none of which is as it has them.
+#: Blocks of kinds that the protocol knows, all malformed.
 MALFORMED = [
     {"type": "text"},
     {"type": "text", "text": 5},
@@ -102,7 +102,7 @@ MALFORMED = [
 ]
 
 
-#: Blocks as the protocol has them, of which frameworks make nothing.
+#: Blocks as the protocol has them, which frameworks make nothing of.
 EMPTY = [
     {"type": "audio", "data": PIXEL, "mimeType": ""},
     {"type": "resource", "resource": {"uri": "file:///a", "blob": PIXEL, "mimeType": ""}},
@@ -280,7 +280,7 @@ def answer(connection: trunkline.HostConnection, frame: str, tools: Any, call: A
 
 
 class Late:
-    """Two servers, of which ``late`` lists a prompt and a resource once it was called, and then not before it may."""
+    """Two servers. ``late`` lists a prompt and a resource once it was called, and then not before it may."""
 
     def __init__(self) -> None:
         self.asked, self.may = asyncio.Event(), asyncio.Event()

@@ -63,7 +63,7 @@ fn what_a_dead_host_left_and_what_no_host_wrote_are_told_apart() {
     assert!(ran.stderr.contains("process 7 wrote"), "{ran:?}");
 }
 
-/// S-49: whoever wrote the file says nothing to a terminal.
+/// S-49: the writer of the file says nothing to a terminal.
 #[test]
 fn no_word_of_a_status_acts_on_a_terminal() {
     let home = Home::new();

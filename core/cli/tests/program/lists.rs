@@ -10,8 +10,7 @@ use crate::rig::{Home, Ran};
 /// What a terminal acts on, or shows otherwise than it is.
 const HIDDEN: [char; 4] = ['\u{1b}', '\u{7f}', '\u{9b}', '\u{202e}'];
 
-/// Settings of three products, one of which is of the project, with an entry that is wrong and a
-/// file that is.
+/// Settings of three products, one in the project, with an entry that is wrong and a file that is.
 fn mixed() -> Home {
     let home = Home::new();
     home.settings(

@@ -76,7 +76,7 @@ fn a_proxy_that_cannot_be_taken_is_wrong() {
     let home = Home::new();
     home.settings(".cursor/mcp.json", &json!({ "far": { "url": "https://far.example/mcp" } }));
     for (value, servers, words) in [
-        ("socks5://proxy.example:1080", "far", "none of `http` or `https`"),
+        ("socks5://proxy.example:1080", "far", "neither `http` nor `https`"),
         ("http://canary word", "", "`HTTPS_PROXY` is not the address of a proxy"),
     ] {
         let ran = doctor(&home, &[], &[("HTTPS_PROXY", value)]);

@@ -212,7 +212,7 @@ fn changes(value: &Value) -> Vec<(String, Value)> {
             inner.collect()
         }
         Value::String(text) => match text.as_str() {
-            // Words of which there are few.
+            // Words of a short list.
             "stdio" | "promptString" => Vec::new(),
             // A name that is there twice.
             "x" | "${input:x}" => Vec::new(),

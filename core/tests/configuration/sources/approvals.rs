@@ -180,8 +180,8 @@ fn a_project_grants_itself_nothing() {
     });
 }
 
-/// SPEC 11.6: whoever waits for a server that may not run is told why, and may do without it all
-/// the same.
+/// SPEC 11.6: a caller that waits for a server that may not run is told why, and may do without it
+/// all the same.
 #[test]
 fn a_server_that_waits_for_approval_is_no_unknown_one() {
     let rig = trusted();

@@ -25,8 +25,8 @@ async fn pid(lease: &Lease) -> String {
     rig::text(lease, "pid", json!({})).await
 }
 
-/// SPEC 12.3, 11.5: what runs by an approval ends with it, whoever began an equal server before and
-/// has left.
+/// SPEC 12.3, 11.5: what runs by an approval ends with it, no matter who began an equal server
+/// before and has left.
 #[test]
 fn what_needs_approval_does_not_live_on_by_the_word_of_a_host_that_has_left() {
     let rig = rig(json!({ "trusted": true, "drain_delay_ms": 0 }));

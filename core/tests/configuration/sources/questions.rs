@@ -229,7 +229,7 @@ fn a_configuration_that_an_acquire_brings_shares_nothing_with_the_hosts_own() {
     });
 }
 
-/// SPEC 10.5: whoever waits for a server waits for what the host is asked of it.
+/// SPEC 10.5: a caller that waits for a server waits for what the host is asked of it.
 #[test]
 fn who_waits_for_a_server_waits_for_the_answer_of_the_host() {
     let (rig, _) = asked(HandlerKind::Secrets, |params| {
@@ -374,7 +374,7 @@ fn what_nobody_needs_any_more_is_not_asked() {
             change(&rig);
             gate.add_permits(100);
             settled(&rig).await;
-            // Whoever was queued has had its turn when one that comes later was asked.
+            // The queued one has had its turn when one that comes later was asked.
             set(&rig.pool, "user", json!({ "l": with_env(rig.server(&[]), "X", "${input:l}") }));
             rig.pool.set_trusted(trunkline::WorkspaceTrust::Trusted).await.unwrap();
             rig.pool.set_gates(Default::default()).unwrap();

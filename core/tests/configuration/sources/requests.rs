@@ -24,7 +24,7 @@ async fn approve(rig: &Rig) {
     rig.pool.approve("s", request["hash"].as_str().unwrap()).await.unwrap();
 }
 
-/// SPEC 12.2, S-01: what a host is told of an input that the entry takes is a part of what was
+/// SPEC 12.2, S-01: the description of an input that the entry takes is a part of what was
 /// approved; where it is declared, and inputs that the entry does not take, are not.
 #[test]
 fn an_input_that_is_declared_in_another_way_asks_again() {

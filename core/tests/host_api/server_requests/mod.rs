@@ -193,7 +193,7 @@ fn a_handler_that_never_answers_is_given_up() {
     });
 }
 
-/// SPEC 5.4: the time that a person takes is none of the call's.
+/// SPEC 5.4: the time that a person takes is not the call's.
 #[test]
 fn the_wait_for_a_person_is_no_time_of_the_call() {
     let rig = Rig::new(json!({}));
@@ -279,7 +279,7 @@ fn a_request_outside_of_calls_is_answered_where_the_connection_is_ones_own() {
     });
 }
 
-/// SPEC 15.1: a handler ends with whoever waits for its answer.
+/// SPEC 15.1: a handler ends with those who wait for its answer.
 #[test]
 fn a_handler_is_dropped_when_nobody_waits_for_it() {
     let rig = rig_with_server(json!({}));

@@ -149,8 +149,8 @@ fn a_change_of_a_sessions_roots_is_told_to_its_own_connections() {
     });
 }
 
-/// SPEC 15.2: whoever holds a shared connection hears of each change of what that is not told of,
-/// and hears nothing of what is equal.
+/// SPEC 15.2: the holder of a shared connection hears of each change that it does not get, and
+/// hears nothing of what is equal.
 #[test]
 fn each_change_of_roots_that_are_left_out_is_warned_of() {
     let rig = Rig::new(json!({}));

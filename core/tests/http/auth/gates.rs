@@ -93,8 +93,8 @@ fn a_server_that_waits_for_approval_is_not_signed_in_to() {
     });
 }
 
-/// SPEC 12.9, S-31: whoever approved a project's server gave away no port of this machine, though
-/// its `oauth` names one.
+/// SPEC 12.9, S-31: the person who approved a project's server gave away no port of this machine,
+/// though its `oauth` names one.
 #[test]
 fn a_source_sends_no_credentials_to_another_port_of_this_machine() {
     let trap = Trap::new();
@@ -192,8 +192,8 @@ async fn replace(rig: &Rig) -> Remote {
     other
 }
 
-/// S-02, SPEC 11.5, 15.3: what is signed in to is a configuration. Once nothing runs by it, whoever
-/// has its name by then is no reason to redeem anything with its secret.
+/// S-02, SPEC 11.5, 15.3: what is signed in to is a configuration. Once nothing runs by it, a
+/// server that has its name by then is no reason to redeem anything with its secret.
 #[test]
 fn a_sign_in_to_a_configuration_that_is_no_more_is_not_finished() {
     let rig = Rig::new(json!({}));

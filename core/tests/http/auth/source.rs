@@ -304,7 +304,7 @@ fn a_host_may_use_the_pool_while_it_is_asked() {
 }
 
 /// S-34, S-47, SPEC 1.2, 2.3: a session that brings a source of its own has connections of its own,
-/// and tokens never mix, whoever holds the server by the same configuration.
+/// and tokens never mix, although others hold the server by the same configuration.
 #[test]
 fn the_credentials_of_a_session_reach_no_other() {
     let (pools, of_pool) = with_tokens(&["token-canary-pool"]);
@@ -464,7 +464,7 @@ fn a_closed_pool_asks_no_host() {
         assert_eq!(asked.load(Ordering::SeqCst), 1, "only for the sign-in");
         remote
     });
-    // Whoever could still ask would keep the handler.
+    // Anything that could still ask would keep the handler.
     drop(rig);
     gone.recv_timeout(LONG).expect("the handler goes with the pool");
     assert_eq!(asked.load(Ordering::SeqCst), 1);

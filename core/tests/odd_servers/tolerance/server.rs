@@ -221,7 +221,7 @@ impl Shared {
         let usual = "event: endpoint\ndata: /messages?session=1\n\n".to_owned();
         let named = self.at("endpoint", &usual);
         let named = named.and_then(|raw| raw.as_str().map(str::to_owned)).unwrap_or(usual);
-        // Whoever reads the address may post before this returns.
+        // A client that reads the address may post before this returns.
         let mut stream = self.stream.lock().unwrap();
         *stream = Some(out.try_clone()?);
         out.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n")?;

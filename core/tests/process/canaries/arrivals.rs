@@ -34,7 +34,7 @@ pub fn read_head(reader: &mut impl BufRead) -> String {
     head
 }
 
-/// Serves whoever comes by hanging up, for as long as the process lives.
+/// Serves every comer by hanging up, for as long as the process lives.
 pub fn hangs_up() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

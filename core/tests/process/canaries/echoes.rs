@@ -20,7 +20,7 @@ const ANSWERS: [(&str, &str); 5] = [
     ("200 OK", "content-type: application/json\r\n"),
 ];
 
-/// Serves that answer to whoever comes, for as long as the process lives.
+/// Serves that answer to every comer, for as long as the process lives.
 fn serve(status: &'static str, headers: &'static str) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();

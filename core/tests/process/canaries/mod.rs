@@ -279,8 +279,7 @@ fn texts(rig: &Rig) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Each as a text and as a file, of which nothing is left when the next one comes: it would stand
-/// before that.
+/// Each as a text and as a file, which is gone when the next one comes: it would stand before that.
 fn files(rig: &Rig) {
     for (number, (extension, text)) in texts(rig).iter().enumerate() {
         let file = rig.path(&format!("settings-{number}.{extension}"));
@@ -349,7 +348,7 @@ async fn credentials(request: ServerRequest) -> Result<String, Refusal> {
     Ok(json!({ "token": sent("a token of the host") }).to_string())
 }
 
-/// SPEC 4.7, 9.4, 10.5, S-48: 40 secrets or more, none of which is shown anywhere.
+/// SPEC 4.7, 9.4, 10.5, S-48: 40 secrets or more, which are shown nowhere.
 #[test]
 fn no_secret_is_shown() {
     rig::alone!();

@@ -33,7 +33,7 @@ fn settings_files_that_exist_are_detected() {
 
     let list = |workspace: &Path| {
         let files = trunkline::detect(workspace).into_iter();
-        // What the machine's own administrator installed is none of this test's.
+        // What the machine's own administrator installed does not belong to this test.
         let ours = files.filter(|file| file.scope != FileScope::Managed);
         ours.map(|file| (file.format, file.scope, file.path)).collect::<Vec<_>>()
     };

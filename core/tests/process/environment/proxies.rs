@@ -14,7 +14,7 @@ use crate::environment::{address, config, set, use_it};
 /// A name that nobody but a proxy resolves, and for which there is a certificate.
 pub const NAME: &str = "server.test";
 
-/// What a proxy is told of who asks; nobody may show it.
+/// The name that a proxy gets; nobody may show it.
 const USER: &str = "user:canary-proxy";
 
 /// The place of a proxy that is named by these variables from now on.
@@ -99,7 +99,7 @@ fn no_proxy_is_used_where_none_is_to_be() {
     assert!(proxy.heads().is_empty(), "{:?}", proxy.heads());
 }
 
-/// SPEC 4.6, 5.12, S-48: whoever reads the error looks at the proxy and not at the server.
+/// SPEC 4.6, 5.12, S-48: a reader of the error looks at the proxy and not at the server.
 #[test]
 fn a_proxy_that_refuses_or_is_gone_is_named() {
     rig::alone!();

@@ -58,7 +58,7 @@ fn a_certificate_that_is_not_trusted_says_why() {
             let remote = start(&rig, "", &[]);
             let front = Front::start(shown, address(&remote));
             let port = front.address.port();
-            // Whoever tries again hangs.
+            // A second try hangs.
             let mut config_of_tls = config(&remote, encrypted, "localhost", port);
             config_of_tls["connect_timeout_ms"] = json!(300_000);
             let begun = Instant::now();

@@ -68,7 +68,7 @@ impl Drop for Away {
 }
 
 /// Has the kernel ask before each call that names a path, of this thread and of those that it
-/// starts. Whoever answers is none of them.
+/// starts. The thread that answers is not one of them.
 pub fn intercept() {
     let (hand_over, handed_over) = sync_channel(1);
     std::thread::spawn(move || answer_all(handed_over.recv().unwrap()));

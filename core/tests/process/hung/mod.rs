@@ -1,4 +1,5 @@
-//! A file system that is away holds up whoever waits for it, and nothing else of the pool (SPEC 16.2).
+//! A file system that is away holds up those who wait for it, and nothing else of the pool (SPEC
+//! 16.2).
 #![cfg(target_os = "linux")]
 
 mod away;

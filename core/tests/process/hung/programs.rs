@@ -14,7 +14,7 @@ fn a_program_that_is_away_is_waited_for_once_whoever_wants_it() {
     let server = on_share(&share);
     set(&rig.pool, "launch:a", json!({ "a": server }));
     let away = Away::new(&share);
-    // Each session has a connection of its own, and asks for it twice: none of what failed is kept.
+    // Each session has a connection of its own, and asks for it twice: what failed is not kept.
     let asked: Vec<_> = (0..THREADS).map(|number| asked_twice(&rig, number)).collect();
     away.until_asked();
     for asked in &asked {

@@ -21,7 +21,7 @@ fn one_project(flags: &[&str]) -> (Folder, Rig, Base) {
     (store, rig, base)
 }
 
-/// What is decided of its server, and of which configuration.
+/// What is decided of its server, and the configuration.
 fn decided(rig: &Rig) -> Vec<(String, String)> {
     let approvals = host(rig.pool.approvals()).unwrap();
     let text = |row: &Value, name: &str| row[name].as_str().unwrap().to_owned();

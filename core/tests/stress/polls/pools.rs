@@ -1,4 +1,4 @@
-//! What a pool is told to do: it goes on without whoever asked for it.
+//! What a pool is told to do: it goes on without its caller.
 
 use rig::{HANG, acquire, until};
 use trunkline::{CallOptions, DrainOptions, Servers};
@@ -96,7 +96,7 @@ fn a_reconcile_and_a_wait_for_all_may_be_dropped_at_every_poll() {
     });
 }
 
-/// SPEC 15.2: of changes that were asked for the last one stands, whoever waited for which.
+/// SPEC 15.2: of changes that were asked for the last one stands, no matter who waited for which.
 #[test]
 fn a_change_of_the_roots_may_be_dropped_at_every_poll() {
     rig::alone!();

@@ -63,7 +63,7 @@ fn an_acquire_through_the_pool_may_be_dropped_at_every_poll() {
     });
 }
 
-/// SPEC 13.2, 14.1, I-04: whoever waits for a session's servers may go, and they come all the same.
+/// SPEC 13.2, 14.1, I-04: a waiter for a session's servers may go, and they come all the same.
 #[test]
 fn a_wait_for_a_session_may_be_dropped_at_every_poll() {
     rig::alone!();
@@ -89,7 +89,7 @@ fn a_wait_for_a_session_may_be_dropped_at_every_poll() {
     });
 }
 
-/// SPEC 7.9, I-04: lists are read to their end, whoever waits for them.
+/// SPEC 7.9, I-04: lists are read to their end, no matter who waits for them.
 #[test]
 fn a_wait_for_lists_may_be_dropped_at_every_poll() {
     rig::alone!();
@@ -132,7 +132,7 @@ fn a_shell_may_be_dropped_at_every_poll() {
     });
 }
 
-/// SPEC 7.3: what nobody took is taken by whoever asks next, once.
+/// SPEC 7.3: what nobody took is taken by the next to ask, once.
 #[test]
 fn the_next_event_is_not_lost_at_any_poll() {
     let (rig, base) = (rig(), Duration::from_millis(20));

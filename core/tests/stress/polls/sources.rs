@@ -43,7 +43,7 @@ fn a_load_may_be_dropped_at_every_poll() {
     });
 }
 
-/// SPEC 13.3, I-04: what it has reconnected is reconnected, and held by whom it was.
+/// SPEC 13.3, I-04: what it has reconnected is reconnected, and its holders are the same.
 #[test]
 fn a_reload_may_be_dropped_at_every_poll() {
     rig::alone!();

@@ -15,7 +15,7 @@ use crate::input::Input;
 pub const WORDS: &[&str] =
     &["\0\0\0\0", "\u{1}\u{1}", "{\"id\":\"a\"}", "{}", "\u{2}\u{0}\u{3}", "\u{14}\u{15}\u{16}"];
 
-/// Texts that mean something; none of them is a server that could run.
+/// Texts that mean something; no text is a server that could run.
 const TEXTS: [&[u8]; 18] = [
     b"",
     b"s",
@@ -165,7 +165,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// Something of a session: whoever is no session of that pool is a bad handle.
+    /// Something of a session: anything but a session of that pool is a bad handle.
     fn of_session(&mut self) {
         let ((place, pool), session, kind) = (self.pool(), self.handle(), self.input.below(8));
         let text = self.text();

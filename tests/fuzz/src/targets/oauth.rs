@@ -1,5 +1,5 @@
-//! Answers of authorization servers: nothing is invented, nobody is told of a token that is none,
-//! and what was read is read again as the same.
+//! Answers of authorization servers: nothing is invented, nobody hears of a token that is none, and
+//! what was read is read again as the same.
 
 use serde_json::{Map, Value};
 use trunkline_pool::oauth::{

@@ -1,4 +1,4 @@
-//! What a receiver is told of requests, connections and pools, and what of it the servers see (SPEC
+//! What a receiver hears of requests, connections and pools, and what of it the servers see (SPEC
 //! 16.7).
 
 mod documented;

@@ -72,7 +72,7 @@ async fn all_kinds(session: &Session, lease: &Lease) {
     assert!(session.call_tool("mcp__none__x", "{}", &options).await.is_err());
     assert!(session.call_tool("mcp__s__echo", "no JSON", &options).await.is_err());
     assert!(lease.request("ping", "{}", &options).await.is_ok());
-    // The server has no such prompt or resource: what is told of them comes from the request.
+    // The server has no such prompt or resource: the news of them come from the request.
     let _ = lease.request("prompts/get", r#"{"name":"p q","_meta":{"own":1}}"#, &options).await;
     let _ = lease.read_resource("https://user:pass@host/a?b=c#d", &options).await;
 }
@@ -173,7 +173,7 @@ async fn seen(lease: &Lease, meta: Option<&str>) -> Value {
     serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap()
 }
 
-/// A span, as the server is told of it.
+/// A span, as the server hears of it.
 fn parent(span: &Span) -> String {
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     format!("00-{}-{}-01", hex(&span.trace_id), hex(&span.span_id))

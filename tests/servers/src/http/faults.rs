@@ -51,7 +51,7 @@ const KNOWN: &[&str] = &[
     "auth-challenge", // 401 with `WWW-Authenticate`
     "auth-calls",   // each call gets 401
     "forbidden",    // 403
-    "needs-agent", // 403 and a page to whoever does not say that it is `trunkline/...`, a person's own program but
+    "needs-agent", // 403 and a page to clients that do not say `trunkline/...`, a person's own program but
     "cookie", // the handshake sets a cookie, each call another, and nobody is known without the newest
     "redirect", // to the address that is its value
     "redirect-here", // 307 to another path of this server

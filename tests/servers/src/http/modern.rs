@@ -101,7 +101,7 @@ fn first(answers: &Receiver<Value>, client: &TcpStream) -> Option<Value> {
     }
 }
 
-/// The tool of whoever sent this.
+/// The tool of this sender.
 fn own_tool(request: &Request) -> String {
     let credentials = request.header("authorization").unwrap_or_default();
     format!("of_{}", credentials.rsplit(' ').next().unwrap_or_default())

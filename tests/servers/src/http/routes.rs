@@ -69,7 +69,7 @@ impl Routes {
         (self.pass_request(session, request, to), from)
     }
 
-    /// Whoever asked has gone.
+    /// The client that asked has gone.
     pub fn recall(&self, number: u64) {
         if lock(&self.open).remove(&number).is_some() {
             let params = serde_json::json!({ "requestId": number });

@@ -24,7 +24,8 @@ pub struct Wall {
 }
 
 impl Wall {
-    /// What is answered in the server's place. Whoever signs in comes with a program of their own.
+    /// What is answered in the server's place. A person who signs in comes with a program of their
+    /// own.
     pub fn refuse(
         &self,
         faults: &Faults,

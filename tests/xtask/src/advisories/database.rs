@@ -1,5 +1,5 @@
-//! The facts of a clone of the RustSec database: numbers, days, kinds and ranges, and none of its
-//! texts.
+//! The facts of a clone of the RustSec database: numbers, days, kinds and ranges, and no text of
+//! it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

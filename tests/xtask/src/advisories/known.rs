@@ -14,7 +14,7 @@ pub struct Known {
     /// The day of the youngest entry that the database had then, of whatever package: what is
     /// younger was not in the copy that was asked.
     pub newest: NaiveDate,
-    /// By package; one of which there is nothing was asked about too.
+    /// By package; one without any was asked about too.
     rustsec: BTreeMap<String, Vec<Advisory>>,
     beyond: BTreeMap<String, Vec<Advisory>>,
     /// Warnings, and why each is none for us.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::goals::round;
 
-/// Which figure of which client.
+/// One figure of one client.
 #[derive(Clone, Copy)]
 pub struct Key {
     pub client: &'static str,

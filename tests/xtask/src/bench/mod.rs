@@ -130,7 +130,7 @@ fn measure(
 ) -> Result<String, Stop> {
     command.env("BENCH_ONLY", groups);
     command.arg(machine.target.join("release/trunkline-testserver"));
-    // As those who use it run it: what a shell sets is none of its own.
+    // As those who use it run it: what a shell sets does not count.
     TUNED.iter().for_each(|name| {
         command.env_remove(name);
     });

@@ -18,7 +18,7 @@ pub fn split(dist: &Dist, run: &mut Run, library: &Path, debug: &Path) -> Result
     run.command(tool("objcopy").arg(link).arg(library))
 }
 
-/// The same of a static library, of which a debugger needs a whole one.
+/// The same of a static library: a debugger needs a whole one.
 pub fn split_static(dist: &Dist, run: &mut Run, library: &Path, debug: &Path) -> Result<(), Stop> {
     copy(library, debug)?;
     run.command(dist.machine.command("strip").arg("--strip-debug").arg(library))

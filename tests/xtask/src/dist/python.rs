@@ -35,7 +35,7 @@ pub fn make(dist: &Dist, run: &mut Run) -> Result<(), Stop> {
     let apart = dist.staging(&debug)?;
     native::split(dist, run, library, &apart.join("_trunkline.abi3.so.debug"))?;
     let needed = native::glibc(dist, run, library)?;
-    // A name that promises an older glibc than the library names would be a lie, whoever gave it.
+    // A name that promises an older glibc than the library names would be a lie.
     if promised.is_some_and(|promised| native::pair(&needed, '.').is_none_or(|it| it > promised)) {
         return Err(Stop::Failed(format!("{} needs glibc {needed}", built.display())));
     }

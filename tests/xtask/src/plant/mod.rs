@@ -1,5 +1,5 @@
-//! `cargo xtask plant`: bugs that real pools had, planted one at a time, each of which the
-//! simulator must find.
+//! `cargo xtask plant`: bugs that real pools had, planted one at a time. The simulator must find
+//! each.
 //!
 //! The plants are data, `tests/xtask/plants.json`. Each is applied to a copy of the pure crate in
 //! the build folder; the working tree is never touched. `UPDATE_PLANTS=1` writes the table
@@ -123,7 +123,7 @@ mod tests {
         assert!(plants.len() >= 20);
     }
 
-    /// What the page says was written by a run of exactly these plants, each of which was found.
+    /// What the page says was written by a run of exactly these plants, and each was found.
     #[test]
     fn the_page_and_the_plants_name_the_same_bugs() {
         let page = text_of(&root(), PAGE).unwrap();

@@ -44,7 +44,7 @@ impl Family {
             return Vec::new();
         }
         let found: Vec<String> = self.alive().into_iter().map(described).collect();
-        // Whether it was slow or is left for ever matters to whoever reads this.
+        // Whether it was slow or is left for ever matters to a reader.
         let begun = Instant::now();
         let goes = comes_true(LATE, || self.alive().is_empty());
         let end = if goes { "gone" } else { "still there" };

@@ -149,7 +149,7 @@ mod tests {
         };
         assert_eq!(kept_in(&mut table, |table| table.add("close", "polite", closed(&[]))), Some(1));
         assert_eq!(kept_in(&mut table, |table| table.add("rust", "deaf", closed(&["7"]))), None);
-        // What another part found is none of this one's.
+        // What another part found is not this one's.
         assert_eq!(kept_in(&mut table, |table| table.add("c", "polite", closed(&[]))), Some(1));
         assert_eq!(kept_in(&mut table, |table| table.late_survivors(&[])), Some(0));
         assert_eq!(kept_in(&mut table, |table| table.late_survivors(&[7])), None);

@@ -141,7 +141,7 @@ impl Tally {
                 }
             };
             match outcome["summary"].as_str() {
-                // A mutant that never ends is noticed by whoever waits for the tests.
+                // A mutant that never ends is noticed, since somebody waits for the tests.
                 Some("CaughtMutant" | "Timeout") => tally.noticed += 1,
                 Some("MissedMutant") => tally.missed.push(name.to_owned()),
                 Some("Unviable") => {}

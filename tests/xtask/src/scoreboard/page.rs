@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(is_in_history(&"0".repeat(40)), is_shallow);
     }
 
-    /// Whoever reads the page can have what a figure is of, and see that nobody rewrote it away.
+    /// A reader of the page can have what a figure is of, and see that nobody rewrote it away.
     #[test]
     fn every_figure_is_of_a_commit_that_is_in_the_history_and_took_a_time() {
         let kept = read(&root().join(FIGURES)).unwrap();

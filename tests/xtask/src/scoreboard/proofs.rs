@@ -70,7 +70,7 @@ fn threads(machine: &Machine, run: &mut Run) -> Result<(), Stop> {
     for part in list(written("sanitizers"), "threads") {
         let mut test = sanitized(machine, "thread", &["test", "-Zbuild-std"]);
         // A runtime that lives as long as its process holds the last of its threads that went,
-        // which joins whoever goes next.
+        // which joins the next one to go.
         test.env("TSAN_OPTIONS", "report_thread_leaks=0");
         run.command(test.args(words(part, "program")).arg("--").args(words(part, "tests")))?;
     }

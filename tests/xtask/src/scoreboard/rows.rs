@@ -34,7 +34,7 @@ pub enum Form {
     /// So many, or more.
     AtLeast(u64),
     /// Of each part so many, or more; what is counted for a part is written down as `row/part`.
-    /// Goals lie near what is there: a part of which much is tried hides no other that vanished.
+    /// Goals lie near what is there: a part that is tried much hides no other that vanished.
     Each(&'static [(&'static str, u64)]),
     /// It has no such form, and why.
     Absent(&'static str),

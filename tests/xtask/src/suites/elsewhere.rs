@@ -19,7 +19,7 @@ const ARM_ROOT: &str = "/usr/aarch64-linux-gnu";
 
 /// Tests of the library that qemu does not carry: they start their own program, which the kernel
 /// cannot without qemu's help, or ask the kernel to make them a subreaper or to start a program
-/// from memory, which qemu refuses; or count descriptors, of which qemu has its own.
+/// from memory, which qemu refuses; or count descriptors, since qemu has its own.
 const NOT_UNDER_QEMU: [&str; 9] = [
     "processes::",
     "client::tests::host::",

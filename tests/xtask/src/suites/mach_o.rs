@@ -8,7 +8,7 @@ pub struct Library {
     pub name: Option<String>,
     /// As C writes them.
     pub exports: BTreeSet<String>,
-    /// What it has from nobody in particular: whoever is there when it is loaded.
+    /// What it has from nobody in particular: from any that is there when it is loaded.
     pub looked_up: BTreeSet<String>,
 }
 

@@ -123,7 +123,7 @@ static BESIDE: [Suite; 3] = [
 static LONG: [Suite; 8] = [
     Suite {
         name: "plant",
-        what: "planted bugs, each of which the simulator finds",
+        what: "planted bugs, which the simulator finds",
         minutes: 4,
         run: crate::plant::suite,
     },

@@ -49,7 +49,7 @@ fn clippy(machine: &Machine, run: &mut Run, target: &str, packages: &[&str]) -> 
 }
 
 /// A stand-in for the C compilers of other systems, which this one has not: a dependency compiles C
-/// in its build script, and whoever checks Rust alone never looks at the result.
+/// in its build script, and a check of Rust alone never looks at the result.
 fn no_compiler(machine: &Machine) -> Result<PathBuf, Stop> {
     let path = machine.target.join("xtask/no-compiler");
     let failed = |error: std::io::Error| Stop::Failed(format!("{}: {error}", path.display()));

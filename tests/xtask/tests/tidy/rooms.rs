@@ -17,7 +17,7 @@ use graph::{Arrows, Graph, Kind, TypeName, tokens};
 
 const LISTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/tidy/rooms.json");
 
-/// Held by whoever writes the lists, or reads them beside that.
+/// Held by a test that writes the lists, or reads them beside that.
 static LISTS_IN_USE: Mutex<()> = Mutex::new(());
 
 const CRATES: [&str; 6] = [

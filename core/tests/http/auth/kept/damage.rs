@@ -94,7 +94,7 @@ fn what_could_not_be_kept_once_is_kept_by_the_next_renewal() {
             let session = home.session(&first).await;
             sign_in(&first, "s").await.unwrap();
             let lease = acquire(&session, "s").await;
-            // What is a folder can be neither read nor replaced, whoever asks.
+            // What is a folder can be neither read nor replaced.
             let (place, aside) = (home.folder().join(blocked), home.folder().join("aside"));
             let was_there = std::fs::rename(&place, &aside).is_ok();
             std::fs::create_dir(&place).unwrap();

@@ -89,8 +89,7 @@ fn a_kept_token_that_is_refused_is_renewed() {
     }
 }
 
-/// SPEC 15.3: of one grant one renewal on the machine; whoever comes second takes what the first
-/// was issued.
+/// SPEC 15.3: of one grant one renewal on the machine; the second takes what the first was issued.
 #[test]
 fn two_hosts_renew_a_grant_once() {
     let home = Home::new(json!({ "uses": [40, 100_000], "renewal_ms": 200 }));

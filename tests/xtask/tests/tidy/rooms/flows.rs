@@ -147,8 +147,8 @@ fn body(source: &Source, function: &str) -> String {
     found.filter_map(|at| block(&code[at..])).collect::<Vec<_>>().join("\n")
 }
 
-/// The block behind the head of a function, whose patterns may have braces; none of one that is
-/// only declared.
+/// The block behind the head of a function, whose patterns may have braces. One that is only
+/// declared has no block.
 fn block(code: &str) -> Option<&str> {
     let (mut depth, mut begin) = (0_usize, None);
     for (at, byte) in code.bytes().enumerate() {

@@ -335,7 +335,7 @@ fn is_path(before: &[&str], chain: &[&str], next: Option<&&str>) -> bool {
     !is_part && names_an_item
 }
 
-/// Where a path ends of which `at` is behind the first part.
+/// Where a path ends, with `at` behind its first part.
 fn chain_end(tokens: &[&str], mut at: usize) -> usize {
     while tokens.get(at) == Some(&"::") && is_name(tokens.get(at + 1)) {
         at += 2;
