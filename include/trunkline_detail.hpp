@@ -141,7 +141,7 @@ enum class workspace_trust : std::uint32_t { untrusted = 0, trusted = 1 };
 
 /** The shapes in which model APIs take tools. */
 enum class tool_shape : std::uint32_t {
-    /** As none of them takes it in particular: arguments have their own names. */
+    /** No shape in particular: arguments have their own names. */
     none = 0,
     /** As the protocol lists them. */
     mcp = 1,

@@ -306,7 +306,7 @@ export class Pool extends Emitter {
    * the status, so that what is accepted is what was shown.
    *
    * Errors: `TRUNKLINE_STALE_APPROVAL` when the tool has changed again since,
-   * `TRUNKLINE_TOOL_NOT_FOUND` when the server lists none of that name now,
+   * `TRUNKLINE_TOOL_NOT_FOUND` when the server lists no tool of that name now,
    * `TRUNKLINE_INVALID_ARGUMENT` (also for a server that the pool never saw).
    */
   acceptTool(server: string, tool: string, digest: string, options?: Abortable): Promise<void>;

@@ -152,7 +152,7 @@ describe('bad input', () => {
   });
 
   // SPEC 5.12
-  it('what to do is said by whoever refuses it, in the names of Node', () => {
+  it('what to do is said in the names of Node', () => {
     const advice = 'correct the value that `detail.path` names';
     for (const options of [{ workers: 0 }, { handlers: 5 }, { workspace: () => '.' }, { cache: 1n }]) {
       assert.equal(thrown(() => new Pool(options)).hint, advice, inspect(options));
@@ -217,7 +217,7 @@ describe('bad input', () => {
   });
 
   // SPEC 5.12
-  it('a call that is refused was not sent, whoever refuses it', async (t) => {
+  it('a call that is refused was not sent, no matter who refuses it', async (t) => {
     const { lease, session } = await openLease(t, { session: { exclude: { s: ['hidden'] } } });
     const { signal } = new AbortController();
     const calls = [

@@ -101,8 +101,8 @@ function telling() {
   return { seen, receive, closed };
 }
 
-describe('a session of which only a stream of events is left', () => {
-  it('is there as long as that, and what it provides is told of its connections', async (t) => {
+describe('a session that has only a stream of events left', () => {
+  it('is there as long as that, and what it provides hears of its connections', async (t) => {
     const { pool } = openPool(t, { drainDelayMs: 0 });
     const { seen, receive, closed } = telling();
     const left = await (async () => {

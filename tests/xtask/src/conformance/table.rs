@@ -128,7 +128,7 @@ cargo xtask test conformance      a part: each client, in one revision; with --f
 
 Checks that passed in each scenario of the client mode of `@modelcontextprotocol/conformance` 0.2.0-alpha.12: of the reference, which is the Rust
 SDK's own client, and of trunkline from C, Python and Node, with one session and with two that share the connection. More checks than the reference's
-come of more requests, each of which is checked. A number in **bold** is a scenario that the suite did not tick. Rust is under each of the three.
+come of more requests, which are all checked. A number in **bold** is a scenario that the suite did not tick. Rust is under each of the three.
 All scenarios of a revision run at the same time. What then passes fewer checks than the reference runs once more, alone, and so does what measures time.
 
 The clients are in `tests/conformance` and use the public API alone. They make a pool, acquire the suite's server, call what it asks for, sign in when

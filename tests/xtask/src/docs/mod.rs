@@ -3,6 +3,7 @@
 
 mod offline;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -54,7 +55,12 @@ fn stage(machine: &Machine, run: &mut Run, staged: &Path) -> Result<u64, Stop> {
     let mut git = machine.command("git");
     git.args(["ls-files", "--cached", "--others", "--exclude-standard", "--"]).args(STAGED);
     let listed = run.carry_out(&mut git)?;
-    for path in listed.lines().filter(|path| machine.root.join(path).is_file()) {
+    let mut files: BTreeSet<PathBuf> = listed.lines().map(PathBuf::from).collect();
+    for page in listed.lines().filter(|path| path.ends_with(".md")) {
+        let text = std::fs::read_to_string(machine.root.join(page)).map_err(failed)?;
+        files.extend(linked(Path::new(page), &text));
+    }
+    for path in files.iter().filter(|path| machine.root.join(path).is_file()) {
         let copy = staged.join("pages").join(path);
         std::fs::create_dir_all(copy.parent().unwrap_or(staged)).map_err(failed)?;
         std::fs::copy(machine.root.join(path), copy).map_err(failed)?;
@@ -62,6 +68,22 @@ fn stage(machine: &Machine, run: &mut Run, staged: &Path) -> Result<u64, Stop> {
     std::fs::copy(machine.root.join("docs/mkdocs.yml"), staged.join("mkdocs.yml"))
         .map_err(failed)?;
     Ok(listed.lines().filter(|path| path.ends_with(".md")).count() as u64)
+}
+
+/// The files that a page links to, such as sources: a link without its file fails the site.
+fn linked(page: &Path, text: &str) -> Vec<PathBuf> {
+    let targets = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+    let resolved = |target: &str| {
+        let mut path = page.parent().unwrap_or(page).to_path_buf();
+        for part in target.split('/') {
+            match part {
+                ".." => _ = path.pop(),
+                part => path.push(part),
+            }
+        }
+        path
+    };
+    targets.filter(|target| !target.contains(':') && !target.is_empty()).map(resolved).collect()
 }
 
 /// The headers by Doxygen: a symbol without a word about it is an error.
@@ -86,3 +108,17 @@ const HANG_BOUND: Duration = Duration::from_secs(600);
 
 /// Lines of the log that are shown when it fails.
 const TAIL_LINES: usize = 60;
+
+#[cfg(test)]
+mod tests {
+    use std::path::{Path, PathBuf};
+
+    use super::linked;
+
+    #[test]
+    fn a_link_of_a_page_to_a_source_is_found_and_an_address_is_none() {
+        let text = "[a](../../core/a.rs) [b](c.md#d), [e](https://f.example/g), [h](#i)";
+        let found = linked(Path::new("docs/adr/x.md"), text);
+        assert_eq!(found, [PathBuf::from("core/a.rs"), PathBuf::from("docs/adr/c.md")]);
+    }
+}

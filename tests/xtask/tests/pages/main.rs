@@ -5,6 +5,7 @@
 //! `cargo xtask test`.
 
 mod examples;
+mod figures;
 mod links;
 mod navigation;
 mod page;

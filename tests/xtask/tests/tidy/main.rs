@@ -36,7 +36,7 @@ struct Rule {
     find: fn(&Source) -> Vec<Finding>,
 }
 
-const RULES: [Rule; 19] = [
+const RULES: [Rule; 20] = [
     Rule { name: "file size", find: functions::long_files },
     Rule { name: "function size", find: functions::long_functions },
     Rule { name: "module doc", find: words::missing_module_doc },
@@ -55,6 +55,7 @@ const RULES: [Rule; 19] = [
     Rule { name: "machine paths", find: words::machine_paths },
     Rule { name: "history", find: words::history },
     Rule { name: "prose", find: prose::hard_to_read },
+    Rule { name: "turns", find: prose::hidden_subjects },
     Rule { name: "citations", find: citations::unresolved },
 ];
 

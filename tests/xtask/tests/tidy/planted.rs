@@ -207,6 +207,13 @@ fn a_page_that_is_hard_to_read_is_found() {
 }
 
 #[test]
+fn a_comment_that_hides_its_subject_is_found() {
+    let text = "// Whoever comes.\nlet noneof = 1;\n/// Is told of it, and none of\n/// them.\n";
+    assert_eq!(found("turns", "core/src/a.rs", text), [1, 3, 3]);
+    assert_eq!(found("turns", "tests/a.sh", text), NOTHING);
+}
+
+#[test]
 fn a_rule_that_is_cited_and_not_in_the_specification_is_found() {
     let cited = |text: &str| found("citations", "core/src/a.rs", &text.replace('%', "SPEC"));
     assert_eq!(cited("/// % 4.7\n// % 99.1: no section\n/// % 4.99, 4.7\n"), [2, 3]);

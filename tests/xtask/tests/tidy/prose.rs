@@ -71,6 +71,14 @@ const PLAIN: [&str; 60] = [
 const BANNED: [&str; 7] =
     ["what is of", "whoever", "of whom", "by whom", "is told of", "none of", "of which"];
 
+/// Files with comments, or with texts that a person reads.
+const CODE: [&str; 12] =
+    ["rs", "py", "pyi", "mjs", "cjs", "ts", "c", "h", "hpp", "cpp", "json", "toml"];
+
+/// These name the turns, or hold inputs of others.
+const NAMES_THEM: [&str; 3] =
+    ["tests/fuzz/corpus/", "tests/xtask/tests/tidy/prose.rs", "tests/xtask/tests/tidy/planted.rs"];
+
 /// Words of a page, its programs left out.
 const PAGE_WORDS_MAX: usize = 1_500;
 
@@ -106,6 +114,29 @@ pub fn hard_to_read(source: &Source) -> Vec<Finding> {
         found.push(finding(1, "half of the sentences are longer than 16 words"));
     }
     found
+}
+
+/// The turns in comments, texts and tables of code.
+pub fn hidden_subjects(source: &Source) -> Vec<Finding> {
+    let extension = source.path.rsplit('.').next().unwrap_or_default();
+    if !CODE.contains(&extension) || source.is_under(&NAMES_THEM) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for (line, text) in source.text.lines().enumerate() {
+        let text = text.to_lowercase();
+        let turns = BANNED.iter().filter(|turn| has_turn(&text, turn));
+        found.extend(turns.map(|turn| finding(line + 1, format!("the turn `{turn}`"))));
+    }
+    found
+}
+
+/// Whether the turn stands there as words of its own.
+fn has_turn(text: &str, turn: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(turn).any(|(at, _)| {
+        !text[..at].ends_with(is_part) && !text[at + turn.len()..].starts_with(is_part)
+    })
 }
 
 /// The sentences of a page, each with its line: those of paragraphs, items of lists and cells.
