@@ -8,7 +8,7 @@ pub(super) const CLIENT_INFO: OptionRow = row(
     "client_info",
     Object(MEMBERS),
     "the library's own name and version",
-    "who the host is, as servers are told at the handshake and by each request of the modern era; it tells no connection from another",
+    "who the host is: servers learn it at the handshake, and in the modern era from each request; it is no part of a connection's identity",
 );
 
 const MEMBERS: &[OptionRow] = &[
@@ -35,5 +35,5 @@ pub(super) const LEASE_LOG_LEVEL: OptionRow = row(
     "log_level",
     Word(LOG_LEVELS),
     "the session's",
-    "how grave log messages of this server have to be to be heard by the session, until another acquire says another level",
+    "the least level of this server's log messages that the session hears, until another acquire names another level",
 );

@@ -259,7 +259,7 @@ events! {
     ServerReady "server_ready" Session &[field("left", "array of strings")],
         "a server of the session became ready; `left` names those still under way";
     Warning "warning" Pool &[field("code", "string"), field("message", "string")],
-        "something that the operator should know";
+        "a fact that the operator should know";
     ElicitationCompleted "elicitation_completed" Session &[field("elicitation_id", "string")],
         "a server says that what it asked the session to have opened, by `elicitation_url` or in an error, is over; a call that waits for it can be repeated";
     Lagged "lagged" Subscriber &[field("missed", "integer")],

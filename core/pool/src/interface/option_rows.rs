@@ -22,13 +22,13 @@ pub(super) const POOL: &[OptionRow] = &[
         "trusted",
         Bool,
         "false",
-        "whether the workspace is trusted; in one that is not only the sources of `untrusted_sources` may start",
+        "whether the workspace is trusted; without trust only servers of `untrusted_sources` may start",
     ),
     row(
         "untrusted_sources",
         Words(UNTRUSTED_SOURCES),
         r#"["launch","session","runtime"]"#,
-        "scopes of the sources that may start in a workspace that is not trusted; those that the workspace holds never may",
+        "scopes whose servers may start without trust; those inside of the workspace never may",
     ),
     row(
         "workers",
@@ -73,13 +73,13 @@ pub(super) const POOL: &[OptionRow] = &[
         "handler_timeout_ms",
         duration(1, DAY),
         "600000",
-        "what a handler of the host has for its answer",
+        "the time that a handler of the host has for its answer",
     ),
     row(
         "keepalive_ms",
         duration(0, DAY),
         "30000",
-        "without a word from a server, until it is asked whether it lives, and the least age of stale lists that are read again; 0 never does either",
+        "the silence of a server before the library asks whether it lives, and the least age of stale lists before it reads them again; 0 does neither",
     ),
     row("keepalive_misses", integer(1, 100, ""), "3", "missed answers in a row that count as loss"),
     row("reconnect", Object(RECONNECT), "", "how lost connections come back"),
@@ -113,7 +113,7 @@ pub(super) const POOL: &[OptionRow] = &[
         "cache",
         Text,
         "on",
-        "where what servers listed last is kept for the next process: `on` is `trunkline/catalogs` in the platform's cache folder, `off` is nowhere, anything else the whole path of a folder; `TRUNKLINE_HOME` moves the default",
+        "where the pool keeps the last lists of servers for the next process: `on` is `trunkline/catalogs` in the platform's cache folder, `off` is nowhere, anything else is the whole path of a folder; `TRUNKLINE_HOME` moves the default",
     ),
     row(
         "approvals",
@@ -158,27 +158,27 @@ pub(super) const POOL: &[OptionRow] = &[
         "name_style",
         Word(&["mcp__server__tool", "server__tool", "none"]),
         "mcp__server__tool",
-        "how the names are made under which a model is shown tools; `none` is the tool's own name, where it is one server's alone",
+        "the style of the names that a model sees; `none` is the tool's own name, where one server alone has it",
     ),
     row("reserved_names", Texts, "[]", "exposed names that the host keeps for itself"),
     row(
         "on_tool_change",
         Word(&["notify", "quarantine"]),
         "`quarantine` for servers that need approval, else `notify`",
-        "how a tool with a changed definition is treated: announced, or hidden and refused until the host accepts it",
+        "how the pool treats a tool with a changed definition: announced, or hidden and refused until the host accepts it",
     ),
     CLIENT_INFO,
     row(
         "nothing_listed",
         Word(&["warn", "error"]),
         "warn",
-        "what becomes of a server that lists nothing: it is connected with a warning, or refused",
+        "how the pool treats a server that lists nothing: connected with a warning, or refused",
     ),
     row(
         "handlers",
         Handlers,
         "none",
-        "what answers the servers of sessions without a handler of their own; of `credentials`, what lets them in; `inputs`, `secrets` and `entries`, what settings are asked for",
+        "handlers for sessions without their own: they answer servers; `credentials` gives tokens; `inputs`, `secrets` and `entries` answer questions of settings",
     ),
 ];
 
@@ -223,7 +223,7 @@ const BUDGET: &[OptionRow] = &[
         "mode",
         Word(&["off", "warn", "enforce"]),
         "warn with a limit, else off",
-        "whether the limit is only told of, or kept",
+        "whether the pool only warns of the limit, or keeps it",
     ),
 ];
 
@@ -243,12 +243,17 @@ const LIMITS: &[OptionRow] = &[
         "calls in flight on one entry",
     ),
     row("frame_bytes", integer(1 << 10, 1 << 30, "bytes"), "67108864", "one message of a server"),
-    row("stderr_bytes", integer(0, 1 << 26, "bytes"), "65536", "what is kept of a server's stderr"),
+    row(
+        "stderr_bytes",
+        integer(0, 1 << 26, "bytes"),
+        "65536",
+        "the newest bytes of a server's stderr that the pool keeps",
+    ),
     row(
         "event_backlog",
         integer(1, 1 << 20, "events"),
         "1024",
-        "events that wait for one subscriber; long ones are fewer: they have 16 MiB together, or 1 KiB for each where that is more, unless one alone is longer",
+        "events that wait for one subscriber; together they have 16 MiB, or 1 KiB for each where that is more; one event alone always fits",
     ),
 ];
 
@@ -272,7 +277,7 @@ pub(super) const SESSION: &[OptionRow] = &[
         "handlers",
         Handlers,
         "the pool's",
-        "what answers its servers: `sampling`, `sampling_tools`, `elicitation`, `elicitation_url`; `credentials`, what lets it in with remote servers; and `logging`",
+        "handlers of the session: `sampling`, `sampling_tools`, `elicitation` and `elicitation_url` answer servers; `credentials` gives tokens for remote servers; `logging` gets log messages",
     ),
 ];
 
@@ -344,7 +349,7 @@ pub(super) const CALL: &[OptionRow] = &[
         "shape",
         Word(&["mcp", "openai", "openai_responses", "anthropic", "gemini", "any"]),
         "mcp",
-        "the shape that a model was given the tool in: arguments that have other names there go to the server under its own",
+        "the shape in which the model got the tool; arguments with other names there reach the server under its own names",
     ),
     row(
         "unlisted",
@@ -394,7 +399,7 @@ pub(super) const LOAD: &[OptionRow] = &[
         "format",
         Word(FORMATS),
         "by name and content",
-        "by whose rules it is read: a word of docs/reference/settings.md",
+        "the product whose rules the file follows: a word of docs/reference/settings.md",
     ),
 ];
 

@@ -22,7 +22,7 @@ pub(super) const ROWS: &[Operation] = &[
     now(
         Owner::Lease,
         "introduction",
-        "What the server of a lease said of itself when it was connected to last. Returns at once.",
+        "Gives what the server of a lease said of itself at its last connection. Returns at once.",
     )
     .gives(
         Gives::Introduction,
@@ -105,7 +105,7 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Lease,
         "subscribe_resource",
-        "Subscribes the session to updates of a resource, which come as `resource_updated` events, of a modern server also those of a part of it, by the `uri` of the whole. Counted, by whichever lease of the session: each needs its {lease.unsubscribe_resource}.",
+        "Subscribes the session to updates of a resource. They come as `resource_updated` events. A modern server also sends those of a part, by the `uri` of the whole. All leases of the session share one count: each subscription needs its {lease.unsubscribe_resource}.",
     )
     .takes(&[parameter("uri", Kind::Text, "")])
     .errors_of("lease.request"),

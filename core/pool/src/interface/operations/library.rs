@@ -14,7 +14,7 @@ pub(super) const ROWS: &[Operation] = &[
     now(
         Owner::Library,
         "detect",
-        "The settings files of products that exist for this user and a workspace, in the order of `docs/reference/settings.md`. Some fifty paths are looked up; nothing is opened.",
+        "Lists the settings files of products that exist for this user and a workspace, in the order of `docs/reference/settings.md`. It looks up some fifty paths and opens nothing.",
     )
     .takes(&[parameter("workspace", Kind::OptionalText, "its folder; the current directory without one")])
     .gives(
@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Operation] = &[
     now(
         Owner::Library,
         "logs",
-        "Tells a function of the host what the library logs from a level on. The process has one such function: giving another takes its place.",
+        "Gives a function of the host what the library logs from a level on. The process has one such function: another one takes its place.",
     )
     .takes(&[parameter("function", Kind::Functions, "told the records, in batches, and how many were dropped")])
     .gives(Gives::Object, "Logs", "what is given up to end it")

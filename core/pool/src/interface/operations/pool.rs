@@ -95,7 +95,7 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Pool,
         "set_roots",
-        "Replaces the folders that servers are told of, and waits until they are looked at. Servers that can be told are told so, and the lists of every connection are asked for again, in the background. Folders that are equal to those before do nothing. Changes are made in the order of the calls. A file system that does not answer keeps this one waiting and those after it, and nothing else. To cancel it does not take back a change that was begun.",
+        "Replaces the folders that servers are told of, and waits until they are looked at. Servers that can be told are told so, and the lists of every connection are asked for again, in the background. Folders that are equal to those before do nothing. Changes are made in the order of the calls. A file system that does not answer delays this change and later ones, and nothing else. A cancellation takes no begun change back.",
     )
     .takes(&[parameter(
         "roots",
@@ -115,7 +115,7 @@ pub(super) const ROWS: &[Operation] = &[
     now(
         Owner::Pool,
         "set_gates",
-        "Replaces the lists of servers that may run, within the pool's option `launch_allowed`. What is no longer admitted ends at once; what is admitted again starts in the sessions that want it. A lease on what was kept out stays closed. Equal lists do nothing. Returns at once.",
+        "Replaces the lists of servers that may run, within the pool's option `launch_allowed`. A server that is no longer admitted ends at once. A server that is admitted again starts in the sessions that want it. A lease on a server that was kept out stays closed. Equal lists do nothing. Returns at once.",
     )
     .takes(&[parameter(
         "gates",
@@ -137,7 +137,7 @@ pub(super) const ROWS: &[Operation] = &[
     now(
         Owner::Pool,
         "explain",
-        "Why a server, or a tool by its exposed name, is there or is not, by what the pool knows. What a session hides or switches off is told by {session.explain}. Returns at once.",
+        "Says why the pool has a server, or a tool by its exposed name, or has not. {session.explain} says what a session hides or switches off. Returns at once.",
     )
     .takes(&[parameter("name", Kind::Text, "")])
     .gives(
@@ -158,7 +158,7 @@ pub(super) const ROWS: &[Operation] = &[
     now(
         Owner::Pool,
         "metrics",
-        "What the status counts, in the text format of Prometheus (0.0.4), to be served by the host. Its labels are names of servers, methods of the protocol and codes of errors: nothing that a model or a server writes.",
+        "Gives the counts of the status in the text format of Prometheus (0.0.4), for the host to serve. Its labels are names of servers, methods of the protocol and codes of errors: nothing that a model or a server writes.",
     )
     .options(OptionScope::Status)
     .gives(Gives::Text, "string", "the text")
@@ -176,7 +176,7 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Pool,
         "drain_all",
-        "Ends every connection, one-way: later acquires, reconciles and restarts are refused as `closing`. With `force`, calls under way are interrupted at once; otherwise they may finish until the time is over. To cancel it ends the wait alone: the drain goes on.",
+        "Ends every connection, one-way: later acquires, reconciles and restarts are refused as `closing`. With `force`, calls under way are interrupted at once; otherwise they may finish until the time is over. A cancellation ends the wait alone: the drain goes on.",
     )
     .options(OptionScope::Drain)
     .gives(
@@ -210,7 +210,7 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Pool,
         "reconcile",
-        "Makes these servers the pool's run-time source, and waits until that is done: what is new starts in the sessions that want it, what is gone is released, what is equal is not touched. To cancel it does not take back a change that was begun.",
+        "Makes these servers the pool's run-time source, and waits until that is done. New servers start in the sessions that want them; removed ones are released; equal ones stay untouched. A cancellation takes no begun change back.",
     )
     .takes(&[parameter("servers", Kind::Servers, "with or without a `mcpServers` around them")])
     .gives(

@@ -48,7 +48,7 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Session,
         "started",
-        "Waits until each server that the session wants is ready, has failed or sleeps, or the pool's `start_gate_ms` have passed since the session was opened, whichever is first. Tells how each of them stands. A server that is slow or fails is no error; events tell what comes later.",
+        "Waits until each server that the session wants is ready, has failed or sleeps, and says how each of them stands. The wait ends `start_gate_ms` of the pool after the session's opening. A slow or failed server is no error; events tell what comes later.",
     )
     .gives(
         Gives::Report,
@@ -82,7 +82,7 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Session,
         "refresh",
-        "Has the lists of a server read anew, for servers that announce nothing, and waits until what came of it is in force. The server is acquired for that: one that sleeps, or is on its way back, is connected to first. A list that fails alone keeps its last state, and a `warning` says so.",
+        "Reads the lists of a server anew, for servers that announce nothing, and waits until they are in force. The call acquires the server: it first connects to a sleeping or lost one. A list that fails alone keeps its last state, and a `warning` says so.",
     )
     .takes(SERVER)
     .errors(&[
@@ -97,14 +97,14 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Session,
         "listed",
-        "Waits until no list of the session's servers is being read or has to be, at most 5 s. A server that announced another list before a result is heard to the end: the session's lists have it then. Most often it does not wait.",
+        "Waits until no list of the session's servers is being read or owed, at most 5 s. A list that a server announced before a result is then among the session's. Most often it does not wait.",
     )
     .takes(&[parameter("server", Kind::OptionalText, "none for all; otherwise this one alone")])
     .errors(HELD),
     now(
         Owner::Session,
         "introduction",
-        "What a server that the session holds said of itself, as {lease.introduction} has it.",
+        "Gives what a server that the session holds said of itself, as {lease.introduction} has it.",
     )
     .takes(SERVER)
     .gives(Gives::Introduction, "Introduction | null", "what {lease.introduction} gives")
@@ -130,7 +130,7 @@ pub(super) const ROWS: &[Operation] = &[
     now(
         Owner::Session,
         "tools_for",
-        "The tools of the session's view in the shape in which a model API takes them, in the order and with the number of {session.tools}. Schemas are as the servers sent them, but for what the API refuses. An argument whose name it refuses has another: calls with the option `shape` give it back its own.",
+        "The tools of the session's view in the shape in which a model API takes them, in the order and with the number of {session.tools}. Schemas are as the servers sent them, without the parts that the API refuses. An argument whose name the API refuses has another one; a call with the option `shape` gives it back its own.",
     )
     .takes(&[parameter(
         "shape",
@@ -166,7 +166,7 @@ pub(super) const ROWS: &[Operation] = &[
     now(
         Owner::Session,
         "configure",
-        "Changes what a session sees and wants, at once and without touching a connection. Each option replaces what was; what is absent stays. Events tell what is different; equal options change nothing. Other `roots` are told to the servers of its own connections, whose lists are then asked for again; they are looked at on this thread, which a file system may keep waiting.",
+        "Changes what a session sees and wants, at once and without touching a connection. Each option replaces its old value; an absent one stays. Events tell the difference; equal options change nothing. The servers of its own connections hear of other `roots`, and their lists are read again. This thread looks at the folders, and a file system may keep it waiting.",
     )
     .options(OptionScope::Configure)
     .errors(&[
@@ -200,7 +200,7 @@ pub(super) const ROWS: &[Operation] = &[
     now(
         Owner::Session,
         "explain",
-        "Why a server, or a tool by its exposed name, is there for this session or is not, as {pool.explain} tells it: with its own servers, and with what it holds, switches off and filters.",
+        "Says why this session has a server, or a tool by its exposed name, or has not. Beside what {pool.explain} says, the session's own servers, holds, switches and filters count.",
     )
     .takes(&[parameter("name", Kind::Text, "")])
     .gives(Gives::Report, "Explanation", "what {pool.explain} gives")
@@ -215,7 +215,7 @@ pub(super) const ROWS: &[Operation] = &[
     now(
         Owner::Session,
         "enable",
-        "Undoes {session.disable}: the server is acquired again for whatever held it, in the background, and `tools_changed` tells when it is back. Repeating it does nothing.",
+        "Undoes {session.disable}: the session acquires the server again in the background, and `tools_changed` tells when it is back. Repeating it does nothing.",
     )
     .takes(SERVER)
     .errors(SWITCHED),

@@ -14,7 +14,7 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Pool,
         "load",
-        "Reads a settings file into the source that its place implies, and waits until that is done. Inside of the workspace that is `workspace`, or `project` for its `.mcp.json`; outside, what the file is known as ({library.detect}), else `user`. Servers of the project and the workspace wait for approval ({pool.approve}). To cancel it takes nothing back that was begun.",
+        "Reads a settings file into the source that its place implies, and waits until that is done. Inside of the workspace that is `workspace`, or `project` for its `.mcp.json`; outside, what the file is known as ({library.detect}), else `user`. Servers of the project and the workspace wait for approval ({pool.approve}). A cancellation takes no begun work back.",
     )
     .takes(&[parameter(
         "path",
@@ -42,7 +42,7 @@ pub(super) const ROWS: &[Operation] = &[
     now(
         Owner::Pool,
         "set_source",
-        "Replaces a source whole by settings, in any form that settings files have, or removes it. What is new starts in the sessions that want it, what is gone is released, what is equal is not touched. Variables are expanded, and servers of `project` and `workspace` wait for approval. It asks nobody and returns as soon as that is under way. What is new is looked up in the calling thread, which so waits for the file system: its programs, its files of variables and, the first time, the file of approvals.",
+        "Replaces a source whole by settings, in any form that settings files have, or removes it. New servers start in the sessions that want them; removed ones are released; equal ones stay untouched. Variables are expanded, and servers of `project` and `workspace` wait for approval. It asks nobody and returns once that is under way. The calling thread looks up programs and files of variables of new servers, and the first time the file of approvals. So it waits for the file system.",
     )
     .takes(&[
         parameter(
@@ -111,7 +111,7 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Pool,
         "set_trusted",
-        "Says whether the workspace is trusted. What needs trust and has it no more ends at once; what has it again is looked at anew, and starts or waits for approval. Files that were not read without trust are read first. Of several calls the last that was made holds, whichever of their files take how long. To cancel it takes nothing back that was begun.",
+        "Sets whether the workspace is trusted. A server that loses its trust ends at once; one that has it again starts or waits for approval. Files that were not read without trust are read first. Of several calls the last one made holds, no matter how long their files take. A cancellation takes no begun work back.",
     )
     .takes(&[parameter("trusted", Kind::Flag, "")])
     .gives(Gives::Report, "SourceReport", "the report of {pool.approve}")
@@ -119,7 +119,7 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Pool,
         "reload",
-        "Reads every loaded file again, looks everything up anew (variables, programs, decisions about servers, what the host gave no answer to), and waits until that is done. A file that cannot be read keeps what it had. Files of sources that need trust are not read in a workspace that is not trusted. What becomes of a server that is `waiting` is told by the event `reconciled` that follows. To cancel it takes nothing back that was begun.",
+        "Reads every loaded file again, and waits until that is done. It looks up anew variables, programs, decisions about servers, and questions without an answer. A file that cannot be read keeps what it had. Files of sources that need trust are not read in a workspace that is not trusted. The event `reconciled` that follows says what became of a `waiting` server. A cancellation takes no begun work back.",
     )
     .options(OptionScope::Reload)
     .gives(
@@ -138,7 +138,7 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Pool,
         "approvals",
-        "Tells what waits for approval and what was decided for this workspace. Decisions that another process took meanwhile are read, and followed.",
+        "Lists what waits for approval and what was decided for this workspace. It reads and follows decisions that another process took meanwhile.",
     )
     .gives(
         Gives::Report,
@@ -156,7 +156,7 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Pool,
         "approve",
-        "Lets the configuration run whose request with that hash was shown, once that is kept; it starts in the sessions that want it. A rejection by another host that was not seen here stays in force, which the report tells. To cancel it takes nothing back that was begun.",
+        "Approves the configuration whose request with that hash was shown. Once the decision is kept, the server starts in the sessions that want it. A rejection by another host that this one did not see stays in force, and the report says so. A cancellation takes no begun work back.",
     )
     .takes(SHOWN)
     .gives(
@@ -179,7 +179,7 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Pool,
         "reject",
-        "Keeps the configuration with that hash from running, and ends it if it runs; nobody is asked about it again. To cancel it takes nothing back that was begun.",
+        "Rejects the configuration with that hash: a running server ends, and nobody is asked about it again. A cancellation takes no begun work back.",
     )
     .takes(SHOWN)
     .gives(Gives::Report, "SourceReport", "the report of {pool.approve}")
@@ -187,7 +187,7 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Pool,
         "forget",
-        "Forgets every decision about a server of this workspace, so that it waits for approval again. To cancel it takes nothing back that was begun.",
+        "Forgets every decision about a server of this workspace, so that it waits for approval again. A cancellation takes no begun work back.",
     )
     .takes(&[parameter("server", Kind::Text, "")])
     .gives(
@@ -206,7 +206,7 @@ pub(super) const ROWS: &[Operation] = &[
     later(
         Owner::Pool,
         "settled",
-        "Waits until nothing that configuration caused is under way, neither a question to the host nor a connect, and tells how every server that a source names stands.",
+        "Waits until nothing that configuration caused is under way: no question to the host, no connect. Says how every server stands that a source names.",
     )
     .takes(&[parameter(
         "timeout",
