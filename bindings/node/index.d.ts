@@ -314,8 +314,8 @@ export class Pool extends Emitter {
    * Replaces the folders that servers are told of, and waits until they are looked at. Servers that
    * can be told are told so, and the lists of every connection are asked for again, in the
    * background. Folders that are equal to those before do nothing. Changes are made in the order of
-   * the calls. A file system that does not answer keeps this one waiting and those after it, and
-   * nothing else. To cancel it does not take back a change that was begun.
+   * the calls. A file system that does not answer delays this change and later ones, and nothing
+   * else. A cancellation takes no begun change back.
    *
    * `roots`: absolute, or relative to the workspace, as the option `roots` of the pool.
    *
@@ -324,9 +324,10 @@ export class Pool extends Emitter {
    */
   setRoots(roots: string[], options?: Abortable): Promise<void>;
   /**
-   * Replaces the lists of servers that may run, within the pool's option `launchAllowed`. What is
-   * no longer admitted ends at once; what is admitted again starts in the sessions that want it. A
-   * lease on what was kept out stays closed. Equal lists do nothing. Returns at once.
+   * Replaces the lists of servers that may run, within the pool's option `launchAllowed`. A server
+   * that is no longer admitted ends at once. A server that is admitted again starts in the sessions
+   * that want it. A lease on a server that was kept out stays closed. Equal lists do nothing.
+   * Returns at once.
    *
    * `lists`: any of `allowed`, `excluded` and `pending`, lists of patterns of names (`*` any
    * characters, `?` one). What is absent is not kept: without `allowed` all may run, and an empty
@@ -335,8 +336,8 @@ export class Pool extends Emitter {
    */
   setGates(lists: GateLists): GateReport;
   /**
-   * Why a server, or a tool by its exposed name, is there or is not, by what the pool knows. What a
-   * session hides or switches off is told by `Session.explain`. Returns at once.
+   * Says why the pool has a server, or a tool by its exposed name, or has not. `Session.explain`
+   * says what a session hides or switches off. Returns at once.
    *
    * Gives `{v, name, kind, server?, available, reason?, message, from?, remedy?}` with the kind
    * `server` or `tool`, and in `from` the `source`, `file`, `line` and `list` that decide.
@@ -350,9 +351,9 @@ export class Pool extends Emitter {
    */
   status(options?: StatusOptions): Status;
   /**
-   * What the status counts, in the text format of Prometheus (0.0.4), to be served by the host. Its
-   * labels are names of servers, methods of the protocol and codes of errors: nothing that a model
-   * or a server writes.
+   * Gives the counts of the status in the text format of Prometheus (0.0.4), for the host to serve.
+   * Its labels are names of servers, methods of the protocol and codes of errors: nothing that a
+   * model or a server writes.
    *
    * Gives the text.
    */
@@ -360,15 +361,15 @@ export class Pool extends Emitter {
   /**
    * Ends every connection, one-way: later acquires, reconciles and restarts are refused as
    * `closing`. With `force`, calls under way are interrupted at once; otherwise they may finish
-   * until the time is over. To cancel it ends the wait alone: the drain goes on.
+   * until the time is over. A cancellation ends the wait alone: the drain goes on.
    *
    * Gives the report, `{v, drained, forced, errors: [{server, entryIndex, error}]}`.
    */
   drainAll(options?: DrainOptions): Promise<DrainReport>;
   /**
-   * Makes these servers the pool's run-time source, and waits until that is done: what is new
-   * starts in the sessions that want it, what is gone is released, what is equal is not touched. To
-   * cancel it does not take back a change that was begun.
+   * Makes these servers the pool's run-time source, and waits until that is done. New servers start
+   * in the sessions that want them; removed ones are released; equal ones stay untouched. A
+   * cancellation takes no begun change back.
    *
    * `servers`: with or without a `mcpServers` around them. Gives the report, `{v, servers: {name:
    * {action, error?}}, findings?}`, with the members that no rule knows as `[{kind, server, path,
@@ -382,7 +383,7 @@ export class Pool extends Emitter {
    * Reads a settings file into the source that its place implies, and waits until that is done.
    * Inside of the workspace that is `workspace`, or `project` for its `.mcp.json`; outside, what
    * the file is known as (`detect`), else `user`. Servers of the project and the workspace wait for
-   * approval (`Pool.approve`). To cancel it takes nothing back that was begun.
+   * approval (`Pool.approve`). A cancellation takes no begun work back.
    *
    * `path`: absolute, or relative to the process's folder. Gives the report, `{v, source, servers:
    * {name: {action, source?, reason?, error?}}, findings}`. `findings` says what of the text is
@@ -393,12 +394,12 @@ export class Pool extends Emitter {
    */
   load(path: string | URL, options?: LoadOptions): Promise<SourceReport>;
   /**
-   * Replaces a source whole by settings, in any form that settings files have, or removes it. What
-   * is new starts in the sessions that want it, what is gone is released, what is equal is not
-   * touched. Variables are expanded, and servers of `project` and `workspace` wait for approval. It
-   * asks nobody and returns as soon as that is under way. What is new is looked up in the calling
-   * thread, which so waits for the file system: its programs, its files of variables and, the first
-   * time, the file of approvals.
+   * Replaces a source whole by settings, in any form that settings files have, or removes it. New
+   * servers start in the sessions that want them; removed ones are released; equal ones stay
+   * untouched. Variables are expanded, and servers of `project` and `workspace` wait for approval.
+   * It asks nobody and returns once that is under way. The calling thread looks up programs and
+   * files of variables of new servers, and the first time the file of approvals. So it waits for
+   * the file system.
    *
    * `source`: a scope (`user`, `project`, `workspace`, `managed`, `session`, `launch` or
    * `extension`), or one with a name after a colon, such as `extension:git`. `settings`: as a
@@ -434,20 +435,20 @@ export class Pool extends Emitter {
    */
   removeServer(server: string): RuntimeReport<'removed' | 'not_present'>;
   /**
-   * Says whether the workspace is trusted. What needs trust and has it no more ends at once; what
-   * has it again is looked at anew, and starts or waits for approval. Files that were not read
-   * without trust are read first. Of several calls the last that was made holds, whichever of their
-   * files take how long. To cancel it takes nothing back that was begun.
+   * Sets whether the workspace is trusted. A server that loses its trust ends at once; one that has
+   * it again starts or waits for approval. Files that were not read without trust are read first.
+   * Of several calls the last one made holds, no matter how long their files take. A cancellation
+   * takes no begun work back.
    *
    * Gives the report of `Pool.approve`.
    */
   setTrusted(trusted: boolean, options?: Abortable): Promise<SourceReport>;
   /**
-   * Reads every loaded file again, looks everything up anew (variables, programs, decisions about
-   * servers, what the host gave no answer to), and waits until that is done. A file that cannot be
-   * read keeps what it had. Files of sources that need trust are not read in a workspace that is
-   * not trusted. What becomes of a server that is `waiting` is told by the event `reconciled` that
-   * follows. To cancel it takes nothing back that was begun.
+   * Reads every loaded file again, and waits until that is done. It looks up anew variables,
+   * programs, decisions about servers, and questions without an answer. A file that cannot be read
+   * keeps what it had. Files of sources that need trust are not read in a workspace that is not
+   * trusted. The event `reconciled` that follows says what became of a `waiting` server. A
+   * cancellation takes no begun work back.
    *
    * Gives `{v, servers, errors: [{source, error}], findings, reconnected?}`. `findings` are those
    * of every file that was read, as of `Pool.load`, each with its `source`. `reconnected` is there
@@ -456,8 +457,8 @@ export class Pool extends Emitter {
    */
   reload(options?: ReloadOptions): Promise<ReloadReport>;
   /**
-   * Tells what waits for approval and what was decided for this workspace. Decisions that another
-   * process took meanwhile are read, and followed.
+   * Lists what waits for approval and what was decided for this workspace. It reads and follows
+   * decisions that another process took meanwhile.
    *
    * Gives `{v, root, requests, decisions: [{server, hash, decision, atMs}]}`. A request says what
    * would run, with `server` and `hash`. Show `escaped` to decision makers, as it is; `exact` and
@@ -468,9 +469,9 @@ export class Pool extends Emitter {
    */
   approvals(options?: Abortable): Promise<Approvals>;
   /**
-   * Lets the configuration run whose request with that hash was shown, once that is kept; it starts
-   * in the sessions that want it. A rejection by another host that was not seen here stays in
-   * force, which the report tells. To cancel it takes nothing back that was begun.
+   * Approves the configuration whose request with that hash was shown. Once the decision is kept,
+   * the server starts in the sessions that want it. A rejection by another host that this one did
+   * not see stays in force, and the report says so. A cancellation takes no begun work back.
    *
    * `hash`: of the request, so that what is decided is what was shown. Gives the report, `{v,
    * servers: {name: {action, source?, reason?, error?}}}`.
@@ -481,8 +482,8 @@ export class Pool extends Emitter {
    */
   approve(server: string, hash: string, options?: Abortable): Promise<SourceReport>;
   /**
-   * Keeps the configuration with that hash from running, and ends it if it runs; nobody is asked
-   * about it again. To cancel it takes nothing back that was begun.
+   * Rejects the configuration with that hash: a running server ends, and nobody is asked about it
+   * again. A cancellation takes no begun work back.
    *
    * `hash`: of the request, so that what is decided is what was shown. Gives the report of
    * `Pool.approve`.
@@ -491,8 +492,8 @@ export class Pool extends Emitter {
    */
   reject(server: string, hash: string, options?: Abortable): Promise<SourceReport>;
   /**
-   * Forgets every decision about a server of this workspace, so that it waits for approval again.
-   * To cancel it takes nothing back that was begun.
+   * Forgets every decision about a server of this workspace, so that it waits for approval again. A
+   * cancellation takes no begun work back.
    *
    * Gives `{v, forgotten, servers}`; `forgotten` counts the decisions.
    *
@@ -500,8 +501,8 @@ export class Pool extends Emitter {
    */
   forget(server: string, options?: Abortable): Promise<SourceReport & { forgotten: number }>;
   /**
-   * Waits until nothing that configuration caused is under way, neither a question to the host nor
-   * a connect, and tells how every server that a source names stands.
+   * Waits until nothing that configuration caused is under way: no question to the host, no
+   * connect. Says how every server stands that a source names.
    *
    * `timeoutMs`: by default as long as it takes: handlers have their time, connects theirs from
    * their turn on, and a file system that does not answer none. Gives `{v, servers: {name: {state,
@@ -575,9 +576,9 @@ export class Session extends Emitter {
    */
   acquire(server: string, config?: ServerConfig | null, options?: AcquireOptions): Promise<Lease>;
   /**
-   * Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
-   * `startGateMs` have passed since the session was opened, whichever is first. Tells how each of
-   * them stands. A server that is slow or fails is no error; events tell what comes later.
+   * Waits until each server that the session wants is ready, has failed or sleeps, and says how
+   * each of them stands. The wait ends `startGateMs` of the pool after the session's opening. A
+   * slow or failed server is no error; events tell what comes later.
    *
    * Gives `{v, servers: {name: {state, deferred?, error?}}}` with the state `ready`, `failed`,
    * `waiting` or `asleep`; `deferred` is there while it waits or sleeps, and counts the tools that
@@ -585,25 +586,23 @@ export class Session extends Emitter {
    */
   started(options?: Abortable): Promise<StartedReport>;
   /**
-   * Has the lists of a server read anew, for servers that announce nothing, and waits until what
-   * came of it is in force. The server is acquired for that: one that sleeps, or is on its way
-   * back, is connected to first. A list that fails alone keeps its last state, and a `warning` says
-   * so.
+   * Reads the lists of a server anew, for servers that announce nothing, and waits until they are
+   * in force. The call acquires the server: it first connects to a sleeping or lost one. A list
+   * that fails alone keeps its last state, and a `warning` says so.
    *
    * Errors: those of `Session.acquire`, `TRUNKLINE_UNAVAILABLE` when the connection was lost
    * meanwhile, or why no list could be had.
    */
   refresh(server: string, options?: Abortable): Promise<void>;
   /**
-   * Waits until no list of the session's servers is being read or has to be, at most 5 s. A server
-   * that announced another list before a result is heard to the end: the session's lists have it
-   * then. Most often it does not wait.
+   * Waits until no list of the session's servers is being read or owed, at most 5 s. A list that a
+   * server announced before a result is then among the session's. Most often it does not wait.
    *
    * `server`: none for all; otherwise this one alone.
    */
   listed(server?: string | null, options?: Abortable): Promise<void>;
   /**
-   * What a server that the session holds said of itself, as `Lease.introduction` has it.
+   * Gives what a server that the session holds said of itself, as `Lease.introduction` has it.
    *
    * Gives what `Lease.introduction` gives.
    *
@@ -638,15 +637,14 @@ export class Session extends Emitter {
   resourceTemplates(): List<ListedItem>;
   /**
    * Changes what a session sees and wants, at once and without touching a connection. Each option
-   * replaces what was; what is absent stays. Events tell what is different; equal options change
-   * nothing. Other `roots` are told to the servers of its own connections, whose lists are then
-   * asked for again; they are looked at on this thread, which a file system may keep waiting.
+   * replaces its old value; an absent one stays. Events tell the difference; equal options change
+   * nothing. The servers of its own connections hear of other `roots`, and their lists are read
+   * again. This thread looks at the folders, and a file system may keep it waiting.
    */
   configure(options: ConfigureOptions): void;
   /**
-   * Why a server, or a tool by its exposed name, is there for this session or is not, as
-   * `Pool.explain` tells it: with its own servers, and with what it holds, switches off and
-   * filters.
+   * Says why this session has a server, or a tool by its exposed name, or has not. Beside what
+   * `Pool.explain` says, the session's own servers, holds, switches and filters count.
    *
    * Gives what `Pool.explain` gives.
    */
@@ -658,8 +656,8 @@ export class Session extends Emitter {
    */
   disable(server: string): void;
   /**
-   * Undoes `Session.disable`: the server is acquired again for whatever held it, in the background,
-   * and `tools_changed` tells when it is back. Repeating it does nothing.
+   * Undoes `Session.disable`: the session acquires the server again in the background, and
+   * `tools_changed` tells when it is back. Repeating it does nothing.
    */
   enable(server: string): void;
   /**
@@ -762,7 +760,7 @@ export class Lease {
   readonly state: EntryState;
   // <operations lease> Written from core/pool/src/interface/operations; do not edit.
   /**
-   * What the server of a lease said of itself when it was connected to last. Returns at once.
+   * Gives what the server of a lease said of itself at its last connection. Returns at once.
    *
    * Gives `{protocolVersion, serverInfo, capabilities, instructions}`, the values in the protocol's
    * spelling, unverified, and without the secrets that the server has of the host; nothing before
@@ -821,9 +819,9 @@ export class Lease {
    */
   complete(params: JsonObject, options?: CallOptions): Promise<CompletionResult>;
   /**
-   * Subscribes the session to updates of a resource, which come as `resource_updated` events, of a
-   * modern server also those of a part of it, by the `uri` of the whole. Counted, by whichever
-   * lease of the session: each needs its `Lease.unsubscribeResource`.
+   * Subscribes the session to updates of a resource. They come as `resource_updated` events. A
+   * modern server also sends those of a part, by the `uri` of the whole. All leases of the session
+   * share one count: each subscription needs its `Lease.unsubscribeResource`.
    *
    * Errors: those of `Lease.request`.
    */

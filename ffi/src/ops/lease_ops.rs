@@ -18,7 +18,7 @@ use crate::delivery::queue::QueueObject;
 use crate::abi::raw;
 use crate::abi::types::{CallOptionsStruct, DestroyFn, LeaseHandle, OpHandle, Status, Str};
 
-/// What the server of a lease said of itself when it was connected to last. Returns at once.
+/// Gives what the server of a lease said of itself at its last connection. Returns at once.
 ///
 /// `out`: `{protocol_version, server_info, capabilities, instructions}`, the values in the
 /// protocol's spelling, unverified, and without the secrets that the server has of the host;
@@ -197,10 +197,10 @@ pub unsafe extern "C" fn trunkline_lease_request_enqueue(
     }
 }
 
-/// Subscribes the session to updates of a resource, which come as `resource_updated` events, of a
-/// modern server also those of a part of it, by the `uri` of the whole. Counted, by whichever lease
-/// of the session: each needs its `trunkline_lease_unsubscribe_resource`. Blocks: `WRONG_THREAD`
-/// inside a callback.
+/// Subscribes the session to updates of a resource. They come as `resource_updated` events. A
+/// modern server also sends those of a part, by the `uri` of the whole. All leases of the session
+/// share one count: each subscription needs its `trunkline_lease_unsubscribe_resource`. Blocks:
+/// `WRONG_THREAD` inside a callback.
 ///
 /// Errors: those of `trunkline_lease_request`.
 #[unsafe(no_mangle)]

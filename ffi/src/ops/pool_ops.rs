@@ -157,7 +157,7 @@ pub unsafe extern "C" fn trunkline_pool_restart_enqueue(
 /// the status, so that what is accepted is what was shown.
 ///
 /// Errors: `STALE_APPROVAL` when the tool has changed again since, `TOOL_NOT_FOUND` when the server
-/// lists none of that name now, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
+/// lists no tool of that name now, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
 /// `INVALID_ARGUMENT` (also for a server that the pool never saw).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_accept_tool(
@@ -215,9 +215,8 @@ pub unsafe extern "C" fn trunkline_pool_accept_tool_enqueue(
 /// Replaces the folders that servers are told of, and waits until they are looked at. Servers that
 /// can be told are told so, and the lists of every connection are asked for again, in the
 /// background. Folders that are equal to those before do nothing. Changes are made in the order of
-/// the calls. A file system that does not answer keeps this one waiting and those after it, and
-/// nothing else. To cancel it does not take back a change that was begun. Blocks: `WRONG_THREAD`
-/// inside a callback.
+/// the calls. A file system that does not answer delays this change and later ones, and nothing
+/// else. A cancellation takes no begun change back. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `roots_json`: as JSON, absolute, or relative to the workspace, as the option `roots` of the
 /// pool.
@@ -271,9 +270,10 @@ pub unsafe extern "C" fn trunkline_pool_set_roots_enqueue(
     }
 }
 
-/// Replaces the lists of servers that may run, within the pool's option `launch_allowed`. What is
-/// no longer admitted ends at once; what is admitted again starts in the sessions that want it. A
-/// lease on what was kept out stays closed. Equal lists do nothing. Returns at once.
+/// Replaces the lists of servers that may run, within the pool's option `launch_allowed`. A server
+/// that is no longer admitted ends at once. A server that is admitted again starts in the sessions
+/// that want it. A lease on a server that was kept out stays closed. Equal lists do nothing.
+/// Returns at once.
 ///
 /// `gates_json`: as JSON, any of `allowed`, `excluded` and `pending`, lists of patterns of names
 /// (`*` any characters, `?` one). What is absent is not kept: without `allowed` all may run, and an
@@ -298,8 +298,8 @@ pub unsafe extern "C" fn trunkline_pool_set_gates(
     }
 }
 
-/// Why a server, or a tool by its exposed name, is there or is not, by what the pool knows. What a
-/// session hides or switches off is told by `trunkline_session_explain`. Returns at once.
+/// Says why the pool has a server, or a tool by its exposed name, or has not.
+/// `trunkline_session_explain` says what a session hides or switches off. Returns at once.
 ///
 /// `out`: `{v, name, kind, server?, available, reason?, message, from?, remedy?}` with the kind
 /// `server` or `tool`, and in `from` the `source`, `file`, `line` and `list` that decide. Free it
@@ -345,9 +345,9 @@ pub unsafe extern "C" fn trunkline_pool_status_with(
     }
 }
 
-/// What the status counts, in the text format of Prometheus (0.0.4), to be served by the host. Its
-/// labels are names of servers, methods of the protocol and codes of errors: nothing that a model
-/// or a server writes.
+/// Gives the counts of the status in the text format of Prometheus (0.0.4), for the host to serve.
+/// Its labels are names of servers, methods of the protocol and codes of errors: nothing that a
+/// model or a server writes.
 ///
 /// `options_json`: an object with any of `processes`, as `docs/reference/options.md` has it; empty
 /// for all defaults. `out`: the text. Free it with `trunkline_buf_free`.
@@ -371,7 +371,7 @@ pub unsafe extern "C" fn trunkline_pool_metrics(
 
 /// Ends every connection, one-way: later acquires, reconciles and restarts are refused as
 /// `closing`. With `force`, calls under way are interrupted at once; otherwise they may finish
-/// until the time is over. To cancel it ends the wait alone: the drain goes on. Blocks:
+/// until the time is over. A cancellation ends the wait alone: the drain goes on. Blocks:
 /// `WRONG_THREAD` inside a callback.
 ///
 /// `options_json`: an object with any of `force` and `timeout_ms`, as `docs/reference/options.md`
@@ -427,9 +427,9 @@ pub unsafe extern "C" fn trunkline_pool_drain_all_enqueue(
     }
 }
 
-/// Makes these servers the pool's run-time source, and waits until that is done: what is new starts
-/// in the sessions that want it, what is gone is released, what is equal is not touched. To cancel
-/// it does not take back a change that was begun. Blocks: `WRONG_THREAD` inside a callback.
+/// Makes these servers the pool's run-time source, and waits until that is done. New servers start
+/// in the sessions that want them; removed ones are released; equal ones stay untouched. A
+/// cancellation takes no begun change back. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `servers_json`: as JSON, with or without a `mcpServers` around them. `out`: the report, `{v,
 /// servers: {name: {action, error?}}, findings?}`, with the members that no rule knows as `[{kind,
@@ -488,8 +488,8 @@ pub unsafe extern "C" fn trunkline_pool_reconcile_enqueue(
 /// Reads a settings file into the source that its place implies, and waits until that is done.
 /// Inside of the workspace that is `workspace`, or `project` for its `.mcp.json`; outside, what the
 /// file is known as (`trunkline_detect`), else `user`. Servers of the project and the workspace
-/// wait for approval (`trunkline_pool_approve`). To cancel it takes nothing back that was begun.
-/// Blocks: `WRONG_THREAD` inside a callback.
+/// wait for approval (`trunkline_pool_approve`). A cancellation takes no begun work back. Blocks:
+/// `WRONG_THREAD` inside a callback.
 ///
 /// `path`: absolute, or relative to the process's folder. `options_json`: an object with any of
 /// `watch`, `source` and `format`, as `docs/reference/options.md` has them; empty for all defaults.
@@ -551,12 +551,12 @@ pub unsafe extern "C" fn trunkline_pool_load_enqueue(
     }
 }
 
-/// Replaces a source whole by settings, in any form that settings files have, or removes it. What
-/// is new starts in the sessions that want it, what is gone is released, what is equal is not
-/// touched. Variables are expanded, and servers of `project` and `workspace` wait for approval. It
-/// asks nobody and returns as soon as that is under way. What is new is looked up in the calling
-/// thread, which so waits for the file system: its programs, its files of variables and, the first
-/// time, the file of approvals.
+/// Replaces a source whole by settings, in any form that settings files have, or removes it. New
+/// servers start in the sessions that want them; removed ones are released; equal ones stay
+/// untouched. Variables are expanded, and servers of `project` and `workspace` wait for approval.
+/// It asks nobody and returns once that is under way. The calling thread looks up programs and
+/// files of variables of new servers, and the first time the file of approvals. So it waits for the
+/// file system.
 ///
 /// `source`: a scope (`user`, `project`, `workspace`, `managed`, `session`, `launch` or
 /// `extension`), or one with a name after a colon, such as `extension:git`. `settings`: as a
@@ -662,11 +662,10 @@ pub unsafe extern "C" fn trunkline_pool_remove_server(
     }
 }
 
-/// Says whether the workspace is trusted. What needs trust and has it no more ends at once; what
-/// has it again is looked at anew, and starts or waits for approval. Files that were not read
-/// without trust are read first. Of several calls the last that was made holds, whichever of their
-/// files take how long. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD`
-/// inside a callback.
+/// Sets whether the workspace is trusted. A server that loses its trust ends at once; one that has
+/// it again starts or waits for approval. Files that were not read without trust are read first. Of
+/// several calls the last one made holds, no matter how long their files take. A cancellation takes
+/// no begun work back. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `trusted`: 0 or 1. `out`: the report of `trunkline_pool_approve`. Free it with
 /// `trunkline_buf_free`.
@@ -720,12 +719,11 @@ pub unsafe extern "C" fn trunkline_pool_set_trusted_enqueue(
     }
 }
 
-/// Reads every loaded file again, looks everything up anew (variables, programs, decisions about
-/// servers, what the host gave no answer to), and waits until that is done. A file that cannot be
-/// read keeps what it had. Files of sources that need trust are not read in a workspace that is not
-/// trusted. What becomes of a server that is `waiting` is told by the event `reconciled` that
-/// follows. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a
-/// callback.
+/// Reads every loaded file again, and waits until that is done. It looks up anew variables,
+/// programs, decisions about servers, and questions without an answer. A file that cannot be read
+/// keeps what it had. Files of sources that need trust are not read in a workspace that is not
+/// trusted. The event `reconciled` that follows says what became of a `waiting` server. A
+/// cancellation takes no begun work back. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `options_json`: an object with any of `reconnect`, as `docs/reference/options.md` has it; empty
 /// for all defaults. `out`: `{v, servers, errors: [{source, error}], findings, reconnected?}`.
@@ -783,8 +781,8 @@ pub unsafe extern "C" fn trunkline_pool_reload_enqueue(
     }
 }
 
-/// Tells what waits for approval and what was decided for this workspace. Decisions that another
-/// process took meanwhile are read, and followed. Blocks: `WRONG_THREAD` inside a callback.
+/// Lists what waits for approval and what was decided for this workspace. It reads and follows
+/// decisions that another process took meanwhile. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `out`: `{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`. A request says what
 /// would run, with `server` and `hash`. Show `escaped` to decision makers, as it is; `exact` and
@@ -838,10 +836,10 @@ pub unsafe extern "C" fn trunkline_pool_approvals_enqueue(
     }
 }
 
-/// Lets the configuration run whose request with that hash was shown, once that is kept; it starts
-/// in the sessions that want it. A rejection by another host that was not seen here stays in force,
-/// which the report tells. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD`
-/// inside a callback.
+/// Approves the configuration whose request with that hash was shown. Once the decision is kept,
+/// the server starts in the sessions that want it. A rejection by another host that this one did
+/// not see stays in force, and the report says so. A cancellation takes no begun work back. Blocks:
+/// `WRONG_THREAD` inside a callback.
 ///
 /// `hash`: of the request, so that what is decided is what was shown. `out`: the report, `{v,
 /// servers: {name: {action, source?, reason?, error?}}}`. Free it with `trunkline_buf_free`.
@@ -900,9 +898,8 @@ pub unsafe extern "C" fn trunkline_pool_approve_enqueue(
     }
 }
 
-/// Keeps the configuration with that hash from running, and ends it if it runs; nobody is asked
-/// about it again. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a
-/// callback.
+/// Rejects the configuration with that hash: a running server ends, and nobody is asked about it
+/// again. A cancellation takes no begun work back. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `hash`: of the request, so that what is decided is what was shown. `out`: the report of
 /// `trunkline_pool_approve`. Free it with `trunkline_buf_free`.
@@ -959,8 +956,8 @@ pub unsafe extern "C" fn trunkline_pool_reject_enqueue(
     }
 }
 
-/// Forgets every decision about a server of this workspace, so that it waits for approval again. To
-/// cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a callback.
+/// Forgets every decision about a server of this workspace, so that it waits for approval again. A
+/// cancellation takes no begun work back. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `out`: `{v, forgotten, servers}`; `forgotten` counts the decisions. Free it with
 /// `trunkline_buf_free`.
@@ -1015,9 +1012,8 @@ pub unsafe extern "C" fn trunkline_pool_forget_enqueue(
     }
 }
 
-/// Waits until nothing that configuration caused is under way, neither a question to the host nor a
-/// connect, and tells how every server that a source names stands. Blocks: `WRONG_THREAD` inside a
-/// callback.
+/// Waits until nothing that configuration caused is under way: no question to the host, no connect.
+/// Says how every server stands that a source names. Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for as long as it takes: handlers have their
 /// time, connects theirs from their turn on, and a file system that does not answer none. `out`:

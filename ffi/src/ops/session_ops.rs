@@ -90,10 +90,10 @@ pub unsafe extern "C" fn trunkline_session_acquire_enqueue(
     }
 }
 
-/// Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
-/// `start_gate_ms` have passed since the session was opened, whichever is first. Tells how each of
-/// them stands. A server that is slow or fails is no error; events tell what comes later. Blocks:
-/// `WRONG_THREAD` inside a callback.
+/// Waits until each server that the session wants is ready, has failed or sleeps, and says how each
+/// of them stands. The wait ends `start_gate_ms` of the pool after the session's opening. A slow or
+/// failed server is no error; events tell what comes later. Blocks: `WRONG_THREAD` inside a
+/// callback.
 ///
 /// `out`: `{v, servers: {name: {state, deferred?, error?}}}` with the state `ready`, `failed`,
 /// `waiting` or `asleep`; `deferred` is there while it waits or sleeps, and counts the tools that
@@ -212,10 +212,10 @@ pub unsafe extern "C" fn trunkline_session_ready_enqueue(
     }
 }
 
-/// Has the lists of a server read anew, for servers that announce nothing, and waits until what
-/// came of it is in force. The server is acquired for that: one that sleeps, or is on its way back,
-/// is connected to first. A list that fails alone keeps its last state, and a `warning` says so.
-/// Blocks: `WRONG_THREAD` inside a callback.
+/// Reads the lists of a server anew, for servers that announce nothing, and waits until they are in
+/// force. The call acquires the server: it first connects to a sleeping or lost one. A list that
+/// fails alone keeps its last state, and a `warning` says so. Blocks: `WRONG_THREAD` inside a
+/// callback.
 ///
 /// Errors: those of `trunkline_session_acquire`, `UNAVAILABLE` when the connection was lost
 /// meanwhile, or why no list could be had, `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`,
@@ -270,9 +270,9 @@ pub unsafe extern "C" fn trunkline_session_refresh_enqueue(
     }
 }
 
-/// Waits until no list of the session's servers is being read or has to be, at most 5 s. A server
-/// that announced another list before a result is heard to the end: the session's lists have it
-/// then. Most often it does not wait. Blocks: `WRONG_THREAD` inside a callback.
+/// Waits until no list of the session's servers is being read or owed, at most 5 s. A list that a
+/// server announced before a result is then among the session's. Most often it does not wait.
+/// Blocks: `WRONG_THREAD` inside a callback.
 ///
 /// `server`: empty for all; otherwise this one alone.
 ///
@@ -327,7 +327,8 @@ pub unsafe extern "C" fn trunkline_session_listed_enqueue(
     }
 }
 
-/// What a server that the session holds said of itself, as `trunkline_lease_introduction` has it.
+/// Gives what a server that the session holds said of itself, as `trunkline_lease_introduction` has
+/// it.
 ///
 /// `out`: what `trunkline_lease_introduction` gives; `null` stands for nothing. Free it with
 /// `trunkline_buf_free`.
@@ -378,9 +379,9 @@ pub unsafe extern "C" fn trunkline_session_tools(
 }
 
 /// The tools of the session's view in the shape in which a model API takes them, in the order and
-/// with the number of `trunkline_session_tools`. Schemas are as the servers sent them, but for what
-/// the API refuses. An argument whose name it refuses has another: calls with the option `shape`
-/// give it back its own.
+/// with the number of `trunkline_session_tools`. Schemas are as the servers sent them, without the
+/// parts that the API refuses. An argument whose name the API refuses has another one; a call with
+/// the option `shape` gives it back its own.
 ///
 /// `shape`: `mcp`, `openai` (Chat Completions), `openai_responses`, `anthropic`, `gemini` or `any`
 /// (definitions whose schemas each of them takes). `out`: a list of tools. Free it with
@@ -471,9 +472,9 @@ pub unsafe extern "C" fn trunkline_session_resource_templates(
 }
 
 /// Changes what a session sees and wants, at once and without touching a connection. Each option
-/// replaces what was; what is absent stays. Events tell what is different; equal options change
-/// nothing. Other `roots` are told to the servers of its own connections, whose lists are then
-/// asked for again; they are looked at on this thread, which a file system may keep waiting.
+/// replaces its old value; an absent one stays. Events tell the difference; equal options change
+/// nothing. The servers of its own connections hear of other `roots`, and their lists are read
+/// again. This thread looks at the folders, and a file system may keep it waiting.
 ///
 /// `options_json`: an object with any of `servers`, `include`, `exclude`, `trust`, `always_load`
 /// and `roots`, as `docs/reference/options.md` has them; empty for all defaults.
@@ -496,9 +497,8 @@ pub unsafe extern "C" fn trunkline_session_configure(
     }
 }
 
-/// Why a server, or a tool by its exposed name, is there for this session or is not, as
-/// `trunkline_pool_explain` tells it: with its own servers, and with what it holds, switches off
-/// and filters.
+/// Says why this session has a server, or a tool by its exposed name, or has not. Beside what
+/// `trunkline_pool_explain` says, the session's own servers, holds, switches and filters count.
 ///
 /// `out`: what `trunkline_pool_explain` gives. Free it with `trunkline_buf_free`.
 ///
@@ -543,8 +543,8 @@ pub unsafe extern "C" fn trunkline_session_disable(
     }
 }
 
-/// Undoes `trunkline_session_disable`: the server is acquired again for whatever held it, in the
-/// background, and `tools_changed` tells when it is back. Repeating it does nothing.
+/// Undoes `trunkline_session_disable`: the session acquires the server again in the background, and
+/// `tools_changed` tells when it is back. Repeating it does nothing.
 ///
 /// Errors: `NOT_ADMITTED`, `INVALID_CONFIG`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]

@@ -257,11 +257,11 @@ class PoolBase:
 
     def set_source(self, source: str, settings: Mapping[str, Any] | str | None) -> SourceReport:
         """Replaces a source whole by settings, in any form that settings files have, or removes it.
-        What is new starts in the sessions that want it, what is gone is released, what is equal is
-        not touched. Variables are expanded, and servers of ``project`` and ``workspace`` wait for
-        approval. It asks nobody and returns as soon as that is under way. What is new is looked up
-        in the calling thread, which so waits for the file system: its programs, its files of
-        variables and, the first time, the file of approvals.
+        New servers start in the sessions that want them; removed ones are released; equal ones stay
+        untouched. Variables are expanded, and servers of ``project`` and ``workspace`` wait for
+        approval. It asks nobody and returns once that is under way. The calling thread looks up
+        programs and files of variables of new servers, and the first time the file of approvals. So
+        it waits for the file system.
 
         ``source``: a scope (``user``, ``project``, ``workspace``, ``managed``, ``session``,
         ``launch`` or ``extension``), or one with a name after a colon, such as ``extension:git``.
@@ -399,9 +399,9 @@ class SessionBase:
 
     def configure(self, **options: Unpack[ConfigureOptions]) -> None:
         """Changes what a session sees and wants, at once and without touching a connection. Each
-        option replaces what was; what is absent stays. Events tell what is different; equal options
-        change nothing. Other ``roots`` are told to the servers of its own connections, whose lists
-        are then asked for again; they are looked at on this thread, which a file system may keep
+        option replaces its old value; an absent one stays. Events tell the difference; equal
+        options change nothing. The servers of its own connections hear of other ``roots``, and
+        their lists are read again. This thread looks at the folders, and a file system may keep it
         waiting.
 
         Options: ``servers``, ``include``, ``exclude``, ``trust``, ``always_load`` and ``roots``, as
@@ -427,8 +427,8 @@ class SessionBase:
         self._native.disable(server)
 
     def enable(self, server: str) -> None:
-        """Undoes ``Session.disable``: the server is acquired again for whatever held it, in the
-        background, and ``tools_changed`` tells when it is back. Repeating it does nothing.
+        """Undoes ``Session.disable``: the session acquires the server again in the background, and
+        ``tools_changed`` tells when it is back. Repeating it does nothing.
         """
         self._native.enable(server)
     # </operations session>

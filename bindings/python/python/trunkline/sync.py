@@ -137,7 +137,7 @@ class Pool(PoolBase):
         event, or of the status, so that what is accepted is what was shown.
 
         Errors: ``stale_approval`` when the tool has changed again since, ``tool_not_found`` when
-        the server lists none of that name now, ``invalid_argument`` (also for a server that the
+        the server lists no tool of that name now, ``invalid_argument`` (also for a server that the
         pool never saw).
         """
         block(self._native.accept_tool, server, tool, digest)
@@ -146,8 +146,8 @@ class Pool(PoolBase):
         """Replaces the folders that servers are told of, and waits until they are looked at. Servers
         that can be told are told so, and the lists of every connection are asked for again, in the
         background. Folders that are equal to those before do nothing. Changes are made in the order
-        of the calls. A file system that does not answer keeps this one waiting and those after it,
-        and nothing else. To cancel it does not take back a change that was begun.
+        of the calls. A file system that does not answer delays this change and later ones, and
+        nothing else. A cancellation takes no begun change back.
 
         ``roots``: absolute, or relative to the workspace, as the option ``roots`` of the pool.
 
@@ -159,7 +159,7 @@ class Pool(PoolBase):
     def drain_all(self, **options: Unpack[DrainOptions]) -> DrainReport:
         """Ends every connection, one-way: later acquires, reconciles and restarts are refused as
         ``closing``. With ``force``, calls under way are interrupted at once; otherwise they may
-        finish until the time is over. To cancel it ends the wait alone: the drain goes on.
+        finish until the time is over. A cancellation ends the wait alone: the drain goes on.
 
         Options: ``force`` and ``timeout``, as ``docs/reference/options.md`` has them; times are in
         seconds. Gives the report, ``{v, drained, forced, errors: [{server, entry_index, error}]}``.
@@ -186,8 +186,7 @@ class Pool(PoolBase):
         """Reads a settings file into the source that its place implies, and waits until that is done.
         Inside of the workspace that is ``workspace``, or ``project`` for its ``.mcp.json``;
         outside, what the file is known as (``detect``), else ``user``. Servers of the project and
-        the workspace wait for approval (``Pool.approve``). To cancel it takes nothing back that was
-        begun.
+        the workspace wait for approval (``Pool.approve``). A cancellation takes no begun work back.
 
         ``path``: absolute, or relative to the process's folder. Options: ``watch``, ``source`` and
         ``format``, as ``docs/reference/options.md`` has them. Gives the report, ``{v, source,
@@ -270,7 +269,7 @@ class Pool(PoolBase):
 
     def forget(self, server: str) -> ForgetReport:
         """Forgets every decision about a server of this workspace, so that it waits for approval
-        again. To cancel it takes nothing back that was begun.
+        again. A cancellation takes no begun work back.
 
         Gives ``{v, forgotten, servers}``; ``forgotten`` counts the decisions.
 
@@ -412,10 +411,9 @@ class Session(SessionBase):
         block(self._native.ready, server, None if timeout is None else milliseconds(timeout, "timeout"))
 
     def refresh(self, server: str) -> None:
-        """Has the lists of a server read anew, for servers that announce nothing, and waits until what
-        came of it is in force. The server is acquired for that: one that sleeps, or is on its way
-        back, is connected to first. A list that fails alone keeps its last state, and a ``warning``
-        says so.
+        """Reads the lists of a server anew, for servers that announce nothing, and waits until they
+        are in force. The call acquires the server: it first connects to a sleeping or lost one. A
+        list that fails alone keeps its last state, and a ``warning`` says so.
 
         Errors: those of ``Session.acquire``, ``unavailable`` when the connection was lost
         meanwhile, or why no list could be had.
@@ -423,9 +421,8 @@ class Session(SessionBase):
         block(self._native.refresh, server)
 
     def listed(self, server: str | None = None) -> None:
-        """Waits until no list of the session's servers is being read or has to be, at most 5 s. A
-        server that announced another list before a result is heard to the end: the session's lists
-        have it then. Most often it does not wait.
+        """Waits until no list of the session's servers is being read or owed, at most 5 s. A list that
+        a server announced before a result is then among the session's. Most often it does not wait.
 
         ``server``: none for all; otherwise this one alone.
         """
@@ -601,9 +598,9 @@ class Lease(LeaseBase):
         return _called(CompletionResult, self._native.complete, options, held)
 
     def subscribe_resource(self, uri: str) -> None:
-        """Subscribes the session to updates of a resource, which come as ``resource_updated`` events,
-        of a modern server also those of a part of it, by the ``uri`` of the whole. Counted, by
-        whichever lease of the session: each needs its ``Lease.unsubscribe_resource``.
+        """Subscribes the session to updates of a resource. They come as ``resource_updated`` events. A
+        modern server also sends those of a part, by the ``uri`` of the whole. All leases of the
+        session share one count: each subscription needs its ``Lease.unsubscribe_resource``.
 
         Errors: those of ``Lease.request``.
         """
