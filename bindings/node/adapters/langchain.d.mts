@@ -36,7 +36,7 @@ export interface ToolsOptions extends Omit<CallOptions, 'signal' | 'progress'> {
 /** Where a block goes. */
 export type Place = 'content' | 'artifact';
 
-/** What a hook is told of a call: names as the server has them, and arguments as the model gave them. */
+/** What a hook gets of a call: names as the server has them, and arguments as the model gave them. */
 export interface Call {
   serverName: string;
   name: string;

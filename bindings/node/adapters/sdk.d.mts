@@ -58,7 +58,7 @@ export interface ToolResult {
 type Definition = { name: string; description?: string; [name: string]: unknown };
 type Meta = { _meta?: JsonObject };
 
-/** Who is told of a list that changed. */
+/** Hears of a list that changed. */
 export interface ListChanged<T> {
   /** With the list as it is then, or what asking for it failed with; both are null without `autoRefresh`. */
   onChanged: (error: Error | null, items: T[] | null) => unknown;
@@ -82,7 +82,7 @@ export interface ClientOptions {
   enforceStrictCapabilities?: boolean;
   /** Checks structured content beside a tool's output schema, such as the validators of the SDKs; by default nothing does. */
   jsonSchemaValidator?: JsonSchemaValidator;
-  /** Who is told of lists that change: the handlers of their notifications. */
+  /** Hears of lists that change: the handlers of their notifications. */
   listChanged?: {
     tools?: ListChanged<Definition & { inputSchema: JsonObject }>;
     prompts?: ListChanged<Definition>;

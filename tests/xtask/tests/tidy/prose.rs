@@ -72,8 +72,8 @@ const BANNED: [&str; 7] =
     ["what is of", "whoever", "of whom", "by whom", "is told of", "none of", "of which"];
 
 /// Files with comments, or with texts that a person reads.
-const CODE: [&str; 12] =
-    ["rs", "py", "pyi", "mjs", "cjs", "ts", "c", "h", "hpp", "cpp", "json", "toml"];
+const CODE: [&str; 13] =
+    ["rs", "py", "pyi", "mjs", "cjs", "ts", "mts", "c", "h", "hpp", "cpp", "json", "toml"];
 
 /// These name the turns, or hold inputs of others.
 const NAMES_THEM: [&str; 3] =
