@@ -40,12 +40,12 @@
 //!    lets go. A session also holds, unasked, every server of the pool that its options want.
 //!    Cancelling is dropping: an acquire, a call or a whole session that is dropped leaves nothing
 //!    behind.
-//! 3. **A call ends exactly once**: with the server's result, byte for byte, or with an [`Error`]
-//!    whose [`code`](Error::code) is stable and whose [`outcome`](Error::outcome) says whether the
-//!    server can have seen it. A lost connection answers every call at once; the lease works again
-//!    after the reconnect.
+//! 3. **A call ends exactly once**: with the server's result, byte for byte, or with an [`Error`].
+//!    Its [`code`](Error::code) is stable, and its [`outcome`](Error::outcome) says whether the
+//!    server can have seen the call. A lost connection answers every call at once; the lease works
+//!    again after the reconnect.
 //! 4. **A view is published whole.** What a session sees changes at one moment from the old lists
-//!    to the new ones, and an event says what is different.
+//!    to the new ones. An event says what is different.
 //! 5. **One rule, four languages.** Errors, events and options are one table ([`interface`]),
 //!    shared with C, Python and Node.
 //!
@@ -55,7 +55,7 @@
 //! otherwise. Every signal is blocked on the library's threads, so that the host's handlers run on
 //! the host's. Closures given to the library run on those threads, never under a lock; they must
 //! not block. A host's thread that blocks for one call after another reads their answers itself
-//! where it asks to ([`Operation::read_here`]), and calls what it gave to those calls. After a
+//! where it asks to ([`Operation::read_here`]). It then calls what it gave to those calls. After a
 //! `fork`, every function fails with `forked` in the child.
 #![deny(unsafe_code)]
 

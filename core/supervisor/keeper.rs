@@ -2,8 +2,7 @@
 //! nothing of it is left.
 //!
 //! It asks for nothing but its own eyes: the end of the host is the end of the server's socket, or
-//! of the host's process where a fork of the host holds that socket; the end of the supervisor is a
-//! signal.
+//! of its process where a fork of it holds that socket; the end of the supervisor is a signal.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Every server has a *keeper*, a fork of the supervisor. Each keeper is a subreaper: whatever a
-//! server starts has its keeper as an ancestor, no matter who dies between them, so that the kernel
+//! server starts has its keeper as an ancestor, no matter who dies between them. So the kernel
 //! itself remembers what belongs to which server, and a keeper without children is the proof that
 //! nothing is left. The supervisor is a subreaper too, and ends what a killed keeper leaves. No
 //! process here has a second thread, so that parent-death signals are safe.

@@ -119,9 +119,9 @@ fn walk(
             continue;
         };
         // The descriptor holds a process. It is the one that was listed when its parent is the one
-        // that was listed, and that parent cannot be another with the same pid while it is held and
-        // not reaped. A child of this very process is unreaped: it needs no such proof, which
-        // `/proc` may refuse (`hidepid`).
+        // that was listed. That parent cannot be another with the same pid while it is held and not
+        // reaped. A child of this very process is unreaped: it needs no such proof, which `/proc`
+        // may refuse (`hidepid`).
         let is_there = |held| sys::signal_process(held, 0) != Signalled::Gone;
         let listed = parent_of(*child);
         let same = parent_held.is_none_or(|held| listed == Some(parent) && is_there(held));

@@ -19,8 +19,8 @@ impl Session {
     /// source, from where [`acquire`](Session::acquire) takes it like any other. It is never shared
     /// (SPEC 2.1); each connection with it begins the protocol anew. Providing a name again
     /// replaces it for acquires to come. It is dropped on a thread of the library's that serves
-    /// nothing else, once the session is over or has another one, its connections are over, and the
-    /// leases on it are dropped.
+    /// nothing else. Before that the session is over or has another one, its connections are over,
+    /// and the leases on it are dropped.
     ///
     /// # Errors
     /// `invalid_config` for a bad name, `closed`, `forked`.

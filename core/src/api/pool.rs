@@ -76,9 +76,9 @@ pub(crate) struct PoolCore {
 }
 
 impl Pool {
-    /// A new pool with nothing in it. Returns at once, but for the file system: what is kept in
-    /// files is opened in the caller's thread, and the first status is written to `status_file`
-    /// there, so that what cannot be had is told.
+    /// A new pool with nothing in it. Returns at once, but for the file system: the caller's thread
+    /// opens what is kept in files, and writes the first status to `status_file`. So what cannot be
+    /// had is told.
     ///
     /// # Errors
     /// `invalid_argument` when `workers` is not that of the runtime that the process already has,

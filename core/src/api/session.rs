@@ -87,8 +87,8 @@ impl Session {
     }
 
     /// The tools of its view, in an order that a host's prompt cache survives: a first list is by
-    /// exposed name, and within the session tools that were listed keep their places, whatever goes
-    /// or comes back, and new ones come after them.
+    /// exposed name. Within the session, listed tools keep their places, whatever goes or comes
+    /// back; new ones come after them.
     ///
     /// # Errors
     /// `closed`, `forked`.
@@ -252,9 +252,9 @@ impl Session {
         refreshed.map_err(|error| core.named(server, error))
     }
 
-    /// Waits until no list of the session's servers, or of this one, is being read or has to be,
-    /// and what came of it is in force; at most 5 s. A server that announced another list before a
-    /// result is heard to the end: [`tools`](Self::tools) has it then.
+    /// Waits until no list of the session's servers, or of this one, is being read or owed, and all
+    /// are in force; at most 5 s. A server that announced another list before a result is heard to
+    /// the end: [`tools`](Self::tools) has it then.
     ///
     /// Most often it does not wait at all. Dropping the future leaves nothing.
     ///
@@ -272,9 +272,9 @@ impl Session {
         }
     }
 
-    /// Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
-    /// `start_gate_ms` have passed since the session was opened, whichever is first; then says how
-    /// each of them stands. A server that is slow or fails is no error.
+    /// Waits until each server that the session wants is ready, has failed or sleeps, at most the
+    /// pool's `start_gate_ms` from the session's opening; then says how each of them stands. A
+    /// server that is slow or fails is no error.
     ///
     /// `{v, servers: {name: {state, deferred?, error?}}}` with the state `ready`, `failed`,
     /// `waiting` (for its server, for one that was lost to come back, or for room in the pool) or

@@ -35,8 +35,8 @@ impl Session {
     }
 
     /// [`call_tool`](Self::call_tool) without a future: `done` gets the result exactly once, on a
-    /// thread of the library, in [`Operation::read_here`], or, when nothing could be sent, on this
-    /// thread before the function returns. It must not block.
+    /// thread of the library or in [`Operation::read_here`]. When nothing could be sent, it gets it
+    /// on this thread before the function returns. It must not block.
     pub fn start_call_tool(
         &self,
         tool: &str,

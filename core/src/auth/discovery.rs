@@ -109,9 +109,9 @@ fn check(
     }
 }
 
-/// Whether that is one of the addresses at which an issuer publishes its metadata (RFC 8414 3.1,
-/// OpenID Connect Discovery 4.1), the well-known part before its path or after it: at any other
-/// somebody else could speak for it.
+/// Whether an issuer publishes its metadata at that address (RFC 8414 3.1, OpenID Connect Discovery
+/// 4.1), with the well-known part before its path or after it: at any other somebody else could
+/// speak for it.
 fn publishes(document: &Url, issuer: &str) -> bool {
     let Ok(issuer) = Url::parse(issuer) else { return false };
     let path = issuer.path().trim_matches('/');

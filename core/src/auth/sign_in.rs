@@ -109,7 +109,7 @@ impl SignIns {
     /// # Errors
     /// `invalid_argument` when nothing can be signed in to or no redirect is known, `protocol` when
     /// a rule is broken on the way, `auth_required` when the authorization server wants something
-    /// else, `timeout` after [`BEGIN_WAIT_MAX`], and what the network does.
+    /// else; `timeout` after [`BEGIN_WAIT_MAX`]; and errors of the network.
     pub(crate) async fn begin(
         &self,
         ordinal: Ordinal,
@@ -248,8 +248,8 @@ impl SignIns {
     ///
     /// # Errors
     /// `invalid_argument` when it belongs to no sign-in, `protocol` when a rule is broken,
-    /// `auth_required` when the person or the authorization server refused, and what the network
-    /// does. A file that it cannot be kept in is no error of the sign-in: it comes beside them.
+    /// `auth_required` when the person or the authorization server refused; and errors of the
+    /// network. A file that it cannot be kept in is no error of the sign-in: it comes beside them.
     pub(crate) async fn finish(&self, url: &str) -> Result<(Arc<Credentials>, Option<Error>)> {
         let (sign_in, answered) = {
             let mut under_way = self.under_way();

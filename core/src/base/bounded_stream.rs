@@ -2,8 +2,8 @@
 
 use std::io::{self, ErrorKind, Read};
 
-/// What is read at a time, in bytes: some files of the kernel's are read in whole pieces of theirs
-/// alone, so that no read asks for what is left up to a bound.
+/// What is read at a time, in bytes: some files of the kernel are read in whole pieces alone. So no
+/// read asks for the rest up to a bound.
 const PIECE_BYTES: usize = 16 << 10;
 
 /// Everything that comes up to the end, or nothing where that is more than `bytes_max`: then as

@@ -148,7 +148,7 @@ mod tests {
     }
 
     /// SPEC 16.2: a batch wakes each who was told once all were told, in that order, whatever
-    /// becomes of one of them, and who stands behind them after all.
+    /// becomes of one of them. Those behind them are woken last.
     #[test]
     fn a_batch_wakes_at_its_end() {
         let seen = Arc::default();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     /// SPEC 16.2: who is told is woken at once where only those behind wait, or when a batch within
-    /// ends, so that what is told keeps its order; those behind wait for the outer end.
+    /// ends. So the news keep their order; those behind wait for the outer end.
     #[test]
     fn a_batch_may_be_of_those_behind_alone() {
         let seen = Arc::default();

@@ -157,9 +157,9 @@ pub(super) fn unconnected(server: &Arc<str>, message: &str) -> Error {
         .with_hint("the server, or a proxy before it, ended the connection")
 }
 
-/// The same error for later callers: the status and each event that tells of it have it again, so
-/// that what the server says in it, and in its causes, has a bound (S-24). The error of a call has
-/// all of it.
+/// The same error for later callers: the status and each event that tells of it have it again. So
+/// the server's words in it, and in its causes, have a bound (S-24). The error of a call has all of
+/// it.
 pub(super) fn kept(error: Error) -> Error {
     let said = |name| Some((name, beginning(error.detail().get(name)?)?));
     let cut: Vec<(&str, String)> = ["message", "data"].into_iter().filter_map(said).collect();

@@ -215,8 +215,8 @@ impl Desired {
         self.book.is_none() && self.trusted && is_needed && self.unread == 0
     }
 
-    /// Replaces a source, or removes it. It is news when that is another meaning, or something else
-    /// of it has no effect, or nobody was told yet that it can be read again.
+    /// Replaces a source, or removes it. It is news when the meaning or the findings are others, or
+    /// when nobody was told yet that it can be read again.
     pub(crate) fn put(&mut self, source: &SourceName, said: Option<ParsedSource>) {
         let was_broken = self.broken.remove(source);
         let (is_news, findings) = match said {

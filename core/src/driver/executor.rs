@@ -18,8 +18,8 @@ pub(super) trait Queued {
     fn next(&mut self) -> Option<Self::Next>;
 }
 
-/// Gives the mutex back, and carries out the queue, in order and without the mutex, unless somebody
-/// is at it already, who then carries out what was just queued as well. `carry_out` must not panic.
+/// Gives the mutex back, and carries out the queue, in order and without the mutex. If somebody is
+/// at it already, that thread carries out what was just queued as well. `carry_out` must not panic.
 pub(super) fn run<Q: Queued, G: DerefMut<Target = Q>>(
     lock: impl Fn() -> G,
     mut queued: G,

@@ -12,9 +12,9 @@ use super::{Driver, EntryCell, SessionPort};
 
 /// A lease that was granted; dropping it releases it.
 ///
-/// Its session is a holder from the grant on, so that it misses no event of what it was given, and
-/// is none any more once [`leave`](Self::leave) or the drop has returned: then it is told nothing
-/// more of the entry (SPEC 8.5).
+/// Its session is a holder from the grant on, so that it misses no event. It is none any more once
+/// [`leave`](Self::leave) or the drop has returned: then it is told nothing more of the entry (SPEC
+/// 8.5).
 pub(crate) struct LeaseGuard {
     /// The pool.
     pub driver: Arc<Driver>,

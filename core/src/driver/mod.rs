@@ -1,10 +1,10 @@
 //! The driver: steps the reducer, and carries out what it wants, in order. It decides nothing.
 //!
 //! A command steps the reducer in the caller's own thread, under one short mutex. The effects go
-//! into ONE ordered queue, and a thread that finds nobody at work on the queue carries them out,
-//! one after another and without the mutex, until it is empty. So the executor is a role and not a
-//! task: an acquire that can be granted at once is granted before the call returns, and no answer
-//! waits for another thread. Carrying out an effect never blocks and never awaits.
+//! into ONE ordered queue. A thread that finds nobody at work on it carries them out, one after
+//! another and without the mutex, until it is empty. So the executor is a role and not a task: an
+//! acquire that can be granted at once is granted before the call returns, and no answer waits for
+//! another thread. Carrying out an effect never blocks and never awaits.
 
 mod budget;
 mod carry;

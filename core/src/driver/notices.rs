@@ -160,9 +160,9 @@ impl Driver {
         }
     }
 
-    /// A log message: to the one session with a call in flight, or where none is to the one that
-    /// gave some up a moment ago, or else to the one that holds the connection. When that is not
-    /// one it is nobody's in particular, and only the pool's subscribers are told.
+    /// A log message: to the one session with a call in flight; where none is, to the one that gave
+    /// some up a moment ago; else to the one that holds the connection. When that is not one it is
+    /// nobody's in particular, and only the pool's subscribers are told.
     pub(super) fn logged(
         &self,
         cell: &EntryCell,

@@ -1,7 +1,7 @@
 //! Telling connections which folders there are, and that they are others (SPEC 15.2).
 //!
 //! A change is written down first, and then every connection that it may concern is compared with
-//! what is written down. What a connection was last told of is kept with its entry, so it hears of
+//! what is written down. The entry keeps what its connection last heard. So the connection hears of
 //! each change once, also of one that came while it began.
 //!
 //! The folders are compared, not counted: a count would tell connections that have nothing new.

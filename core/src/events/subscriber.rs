@@ -323,8 +323,8 @@ const NOBODY: u64 = 0;
 /// frame each.
 pub(crate) const BYTES_MAX: usize = 16 << 20;
 
-/// What each event of the backlog has room for at least, so that a host which makes room for very
-/// many has it for all of the usual length.
+/// The least room of each event of the backlog: a host that makes room for very many has it for all
+/// of the usual length.
 const EVENT_BYTES: usize = 1 << 10;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -11,8 +11,8 @@ use crate::runtime::Runtime;
 /// each where that is more), unless one alone is longer; what does not fit is counted in one
 /// `lagged` event, which comes where the missing ones would have been.
 ///
-/// Dropping it unsubscribes: its wake function is not running and never runs again once the drop
-/// has returned (from inside the wake function itself the drop returns without waiting).
+/// Dropping it unsubscribes: once the drop has returned, its wake function is not running and never
+/// runs again. From inside the wake function itself the drop returns without waiting.
 pub struct Subscription {
     pub(crate) hub: Arc<Hub>,
     pub(crate) runtime: Arc<Runtime>,

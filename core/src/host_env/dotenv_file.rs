@@ -15,9 +15,9 @@ use crate::{Error, ErrorCode, Result};
 /// Blocks for as long as the file system does.
 ///
 /// # Errors
-/// `invalid_config` in the terms of the settings file, with `detail.env_file`, for a file that is
-/// missing, no file, larger than 1 MiB, no UTF-8 or that has a line of another form. It shows
-/// nothing of what is in it.
+/// `invalid_config` in the terms of the settings file, with `detail.env_file`: the file is missing,
+/// no file, larger than 1 MiB, no UTF-8, or has a line of another form. It shows nothing of what is
+/// in it.
 pub(crate) fn read_env_file(
     template: &Template,
     path: &str,

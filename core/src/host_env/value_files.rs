@@ -29,9 +29,9 @@ pub(crate) fn with_values(server: &str, spec: &ServerSpec) -> Result<ServerSpec>
 /// system does.
 ///
 /// # Errors
-/// `invalid_config` with `detail.path`, the field, and `detail.file`, for a file that is missing,
-/// no regular file, larger than 64 KiB, no UTF-8, empty, that holds a NUL character, or that leads
-/// out of where it was approved. It shows nothing of what is in it.
+/// `invalid_config` with `detail.path`, the field, and `detail.file`: the file is missing, no
+/// regular file, larger than 64 KiB, no UTF-8 or empty; or it holds a NUL character, or leads out
+/// of where it was approved. It shows nothing of what is in it.
 pub(crate) fn value_of_files(server: &str, value: &ValueOfFiles) -> Result<String> {
     value.joined(|path, within| read(server, &value.field, (Path::new(path), within)))
 }

@@ -52,8 +52,8 @@ const SIGNS: [&str; 16] = [
     "dns error",
 ];
 
-/// The variables of this process that a server would need to reach the network as this process
-/// does, and that it is not given, in order.
+/// The variables of this process that a server lacks to reach the network as this process does, in
+/// order.
 pub(crate) fn withheld(spec: &StdioSpec, inherit_env: &[String]) -> Vec<String> {
     let given = Environment::of_child(spec, inherit_env).into_variables();
     let given: Vec<String> =

@@ -3,7 +3,7 @@
 //!
 //! The server's own origin was configured, so it may be anything. Whatever else is named must be
 //! public, and reached by https. What the user or the host configures beside it may be anything
-//! too, and their server on this machine may name others on this machine, as in development and in
+//! too. Their server on this machine may name others on this machine, as in development and in
 //! tests. A source whose servers need approval chooses neither (SPEC 12.9): the person who approved
 //! it saw its addresses, and not what they lead to.
 

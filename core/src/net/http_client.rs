@@ -18,8 +18,8 @@ pub(crate) enum Road {
 }
 
 /// A client as every one of this library is, whatever it is for: it says who it is and what it can
-/// read, and leaves redirects to its caller, since the rules for them stand beside the headers that
-/// must not follow them.
+/// read, and leaves redirects to its caller. The rules for them stand beside the headers that must
+/// not follow them.
 pub(crate) fn plain(tls: rustls::ClientConfig) -> reqwest::ClientBuilder {
     const AS_IT_IS: HeaderValue = HeaderValue::from_static("identity");
     reqwest::Client::builder()

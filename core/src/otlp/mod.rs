@@ -2,7 +2,7 @@
 //! `otlp`.
 //!
 //! A host makes one [`Telemetry`] and gives it to its pools. Each request of a session or lease
-//! then is a span, a child of the host's current one, whose `traceparent` goes to the server in the
+//! then is a span, a child of the host's current one. Its `traceparent` goes to the server in the
 //! request's `_meta`; requests, connections and pools are counted. Where that goes is either an
 //! address that takes OTLP over HTTP ([`Export`]), or what the host has of the crates
 //! `opentelemetry` 0.33 ([`Telemetry::through`]).
@@ -105,7 +105,7 @@ impl Telemetry {
     ///
     /// # Errors
     /// `invalid_argument` for an endpoint or header that cannot be sent to or with,
-    /// `connect_failed` when the platform's trusted roots cannot be read, `internal` when no thread
+    /// `connect_failed` when the platform's trusted roots cannot be read; `internal` when no thread
     /// can be started.
     pub fn export(to: &Export) -> Result<Telemetry> {
         let exporter = Exporter::start(to)?;

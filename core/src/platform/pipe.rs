@@ -216,8 +216,8 @@ fn read_spare(fd: BorrowedFd<'_>, buffer: &mut Vec<u8>) -> io::Result<usize> {
     }
 }
 
-/// A pipe whose two ends are closed on exec and numbered 3 or above, so that they survive being
-/// moved to 0, 1 and 2 in a child of a host that closed its own.
+/// A pipe whose two ends are closed on exec and numbered 3 or above. So they survive the move to 0,
+/// 1 and 2 in a child of a host that closed its own.
 pub(super) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     #[cfg(any(target_os = "linux", target_os = "android", target_os = "freebsd"))]

@@ -1,8 +1,7 @@
 //! The thread on which this process forks.
 //!
 //! One thread, because what the kernel ties to the forking thread must not end with a worker of
-//! some runtime, and because every signal is blocked on it, so that no handler of the host runs in
-//! a child.
+//! some runtime. Every signal is blocked on it, so that no handler of the host runs in a child.
 
 use std::io;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};

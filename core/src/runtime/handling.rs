@@ -27,8 +27,8 @@ pub(crate) fn failed() -> Refusal {
 }
 
 /// Something of the host's, until nobody needs it any more: it ends on a thread that is nobody
-/// else's, for its end is code of the host's, which may block and panic, and the thread that drops
-/// it has others to serve.
+/// else's. Its end is code of the host's, which may block and panic, and the thread that drops it
+/// has others to serve.
 ///
 /// There are few such threads: servers ask at a pace, and are provided one by one.
 pub(crate) struct Apart<T: Send + 'static> {

@@ -200,9 +200,9 @@ impl Drop for Runtime {
 /// Threads of tokio's own for what may wait: look-ups of host names. They end when they are idle.
 const BLOCKING_THREADS_MAX: usize = 64;
 
-/// Threads beside the first. A few are at work at one time, but one that waits for a file system
-/// that is away is lost until that is back, and the others must go on: there are at most two for
-/// each source.
+/// Threads beside the first. A few are at work at one time. One that waits for a file system that
+/// is away is lost until that is back, and the others must go on: there are at most two for each
+/// source.
 const MORE_MAX: usize = 63;
 
 /// A piece of work for a thread that may wait.

@@ -29,9 +29,9 @@ const KEPT_BYTES: usize = 8 << 20;
 /// What was not needed for so long is given back.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Bytes of a piece. glibc copies more than about 4 KiB at once by `rep movsb`, which on AMD's
-/// processors (Zen 3 and later) takes 15 times as long where the target lies 1 to 63 bytes behind
-/// the source within a page; below, by vectors, it never does.
+/// Bytes of a piece. glibc copies more than about 4 KiB at once by `rep movsb`. On AMD's processors
+/// (Zen 3 and later) that takes 15 times as long where the target lies 1 to 63 bytes behind the
+/// source within a page; below, by vectors, it never does.
 const PIECE_BYTES: usize = 2048;
 
 /// The text of an answer. A clone is the same memory.

@@ -1,9 +1,8 @@
 //! Changes of a live session: its filters and marks, what it wants, its roots, and servers that it
 //! does without (SPEC 6.3, 6.5).
 //!
-//! A change is written down first, and then everything is brought in line with what is written
-//! down, by the same function that a reconcile ends in. So of two changes at once the newest state
-//! stands, and equal states do nothing.
+//! A change is written down first. Then the function that a reconcile ends in brings everything in
+//! line with it. So of two changes at once the newest state stands, and equal states do nothing.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, MutexGuard};

@@ -1,8 +1,8 @@
 //! The decisions about servers of projects, in memory or in a file that all hosts of a user share
 //! (SPEC 12).
 //!
-//! Nothing is read before a decision is asked for. Who asks waits for the disk, and for other
-//! processes that write for ten seconds at most, so that these functions are for threads that may.
+//! Nothing is read before a decision is asked for. A caller waits for the disk, and at most ten
+//! seconds for other processes that write. So these functions are for threads that may wait.
 //! Reading what is known already waits for neither.
 //!
 //! The reader is strict: one that tolerates unknown members would lose them at its next save. A

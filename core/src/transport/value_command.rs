@@ -27,14 +27,14 @@ const OUTPUT_WAIT: Duration = Duration::from_millis(100);
 /// Bytes read at once.
 const READ_BYTES: usize = 8192;
 
-/// Runs a command without a shell, in the workspace and with the environment of a child, and gives
-/// what it prints without the line break at the end. Whatever of it still runs then is ended.
+/// Runs a command without a shell, in the workspace and with the environment of a child. Gives what
+/// it prints, without the line break at the end. Whatever of it still runs then is ended.
 /// `inherit_env` and `lookups` are the pool's.
 ///
 /// # Errors
 /// `undefined_variable` with `detail.variable` when it cannot be started, has not ended after 10
-/// seconds, does not end with 0, prints more than 64 KiB or what is no UTF-8. It shows neither
-/// arguments nor output. A dropped future leaves no process.
+/// seconds, or does not end with 0. Also when it prints more than 64 KiB, or what is no UTF-8. It
+/// shows neither arguments nor output. A dropped future leaves no process.
 pub(crate) async fn run_command(
     server: &Arc<str>,
     line: &CommandLine,

@@ -96,9 +96,9 @@ impl ActiveWatches {
     /// Watches what has to be watched now; the files that were found to lead elsewhere, or to have
     /// been written, since the last time.
     ///
-    /// A folder that is newly watched may have changed just before, and so may a name that is newly
-    /// of interest in a folder that was watched already. So the files are looked up again until
-    /// that brings neither: what changes after the last look is heard.
+    /// A folder that is newly watched may have changed just before. So may a name that is newly of
+    /// interest in a watched folder. So the files are looked up again until that brings neither:
+    /// what changes after the last look is heard.
     pub(super) fn align(&mut self) -> BTreeSet<Declared> {
         let mut is_settled = false;
         let mut plan = Plan::of(&self.declared);

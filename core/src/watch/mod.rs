@@ -2,9 +2,9 @@
 //! way (SPEC 13.5).
 //!
 //! A file may be absent, and any folder on the way to it; a link on the way, or the file itself,
-//! may be swapped. What is watched are the folders in which a name of that way is looked up
-//! (`path_trail`), never files, whose watch would go with an editor's rename. A change there is
-//! taken in by a thread of `notify` (`inbox`), brought to the one thread of the watcher, which
+//! may be swapped. The watches are on the folders in which a name of that way is looked up
+//! (`path_trail`). They are never on files, whose watch would go with an editor's rename. A thread
+//! of `notify` takes a change in (`inbox`) and brings it to the one thread of the watcher. That
 //! brings the watches in line (`active_watches`) and tells the change once it was quiet for a while
 //! (`debounce`).
 //!
@@ -73,8 +73,8 @@ struct Shared {
     on_change: Box<dyn Fn(BTreeSet<PathBuf>) + Send + Sync>,
 }
 
-/// The folders in which a name is looked up on the way to an absolute path, by paths without links,
-/// as far as that way is there. Looks things up and opens nothing.
+/// The folders in which names are looked up on the way to an absolute path, as far as it exists, by
+/// paths without links. Looks things up and opens nothing.
 pub(crate) fn folders_on_the_way(path: &Path) -> Vec<PathBuf> {
     Trail::of(path).steps.into_iter().map(|step| step.folder.path).collect()
 }

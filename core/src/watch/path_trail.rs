@@ -46,7 +46,7 @@ pub(super) struct FolderId {
 }
 
 /// A name in a folder, without its case: where a file system tells case apart, a name that differs
-/// in it alone is looked at for nothing, and where it does not, none is missed.
+/// in it alone is looked at for nothing. Where it does not, no name is missed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Name(String);
 

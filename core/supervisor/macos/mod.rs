@@ -3,9 +3,9 @@
 //!
 //! There are no subreapers and no parent-death signals, so the host starts its servers itself, and
 //! this program follows them by pid and start time. It ends what is left of a server when the host
-//! says that it is over, and of all servers when the host's socket or its process ends. A helper
-//! that forks twice and leaves the session within the moment that passes before it is looked at
-//! escapes.
+//! says that it is over. It ends what is left of all when the host's socket or its process ends. A
+//! helper that forks twice and leaves the session within the moment that passes before it is looked
+//! at escapes.
 
 mod sys;
 

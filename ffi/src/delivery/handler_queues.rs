@@ -69,8 +69,8 @@ pub(crate) struct HandlerQueues {
 type Rows = HashMap<u32, (Weak<HandlerQueue>, Arc<Signal>)>;
 
 impl HandlerQueues {
-    /// Handlers that are told to the host on a thread of their own, for as long as the pool or
-    /// session that they are made for, once that is there.
+    /// Handlers that run on a thread of their own, from the time when their pool or session is
+    /// there until it is gone.
     pub(crate) fn open(self: &Arc<Self>, given: HandlerTable) -> Result<(Handlers, ReadyHandlers)> {
         static LAST: AtomicU32 = AtomicU32::new(1);
         if given.ask.is_none() {
@@ -124,9 +124,8 @@ impl HandlerQueues {
     }
 }
 
-/// What a queue's thread waits for: dropped instead, because that failed which the handlers were
-/// made for, it is over without the host having been told anything, and the user data is destroyed
-/// here.
+/// What a queue's thread waits for: dropped instead, because the pool or session of the handlers
+/// failed, it is over without a word to the host. The user data is destroyed here.
 pub(crate) struct ReadyHandlers {
     given: HandlerTable,
     begin: SyncSender<HandlerTable>,

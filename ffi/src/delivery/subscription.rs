@@ -203,8 +203,8 @@ impl Subscriber {
         }
     }
 
-    /// Ends the deliveries. When it returns, no callback runs or will, but for the one that this
-    /// thread is in, and for one that waits in turn for this thread's own.
+    /// Ends the deliveries. When it returns, no callback runs or will. Excepted are the one that
+    /// this thread is in, and one that waits in turn for this thread's own.
     pub(crate) fn close(&self) {
         self.stop();
         match &self.way {

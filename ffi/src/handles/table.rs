@@ -2,7 +2,7 @@
 //!
 //! A handle is 64 bits: 3 for the kind of object, 16 for the pool, 24 for the generation of the
 //! slot, 21 for its index. Zero is never a handle. A slot whose generations are used up is retired,
-//! and a pool goes on where the one before it with its number ended, so a handle never comes back.
+//! and a pool goes on where its number's last pool ended. So a handle never comes back.
 
 #[cfg(all(test, feature = "schedules"))]
 mod schedules;

@@ -25,7 +25,7 @@ use crate::delivery::handle_registry::{Objects, PoolObject};
 /// `receive`: gets the messages of the pool, one JSON-RPC message each. `closed`: may be NULL; told
 /// last that a connection is over. Both run on a thread of the connection's own and may block,
 /// which delays this server alone; the functions of two connections may run at one time. `destroy`
-/// is called on a thread that serves nothing else, once the session is over or the name was
+/// is called on a thread that serves nothing else. Before that the session is over or the name was
 /// provided again, every connection is over, and the leases on it are released; on this thread when
 /// this fails.
 ///

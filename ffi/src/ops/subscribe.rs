@@ -145,8 +145,8 @@ pub unsafe extern "C" fn trunkline_session_subscribe_queue(
 /// this function, is fine too.
 ///
 /// Waits for a callback that is running. From inside its own callback it returns at once, and that
-/// callback is the last one; so it does when the other callback, of this pool or another, is itself
-/// waiting, in this function, for the one that this is called from.
+/// callback is the last one; so it does when the other callback, of this pool or another, itself
+/// waits in this function for this one.
 ///
 /// Errors: `BAD_HANDLE` for what never was a subscription of this pool, `FORKED`,
 /// `INVALID_ARGUMENT`.

@@ -29,9 +29,9 @@ use crate::runtime::shutdown;
 use crate::runtime::text;
 use crate::runtime::waker::{Callbacks, Waker};
 
-/// Arrivals handled between two looks at other work of the event loop: enough that a change which a
-/// thousand sessions are told of costs one wake-up, few enough that timers and sockets are not held
-/// up for more than a few milliseconds.
+/// Arrivals handled between two looks at other work of the event loop: enough that a change for a
+/// thousand sessions costs one wake-up; few enough that timers and sockets wait a few milliseconds
+/// at most.
 const BATCH: usize = 1024;
 
 /// Bytes of results that are handled between them: JavaScript is done with these before it gets

@@ -18,8 +18,8 @@ use crate::runtime::interpreter::{let_go, uncollected};
 /// The exception of an error: an instance of a class of `trunkline._errors`.
 ///
 /// It is made without a line of Python. An interpreter that ends has other threads end in the
-/// middle of Python code, before CPython 3.14 by an unwind that no frame of Rust may be in the way
-/// of; and at that end many a thread is told that its call is over.
+/// middle of Python code. Before CPython 3.14 that is an unwind, which must meet no frame of Rust;
+/// and at that end many a thread is told that its call is over.
 pub fn exception(py: Python<'_>, error: &Error) -> PyErr {
     match uncollected(py, || instance(py, error)) {
         Ok(value) => PyErr::from_value(value),

@@ -3,9 +3,8 @@
 //! An interpreter that ends has other threads than its own end where they stand in Python code,
 //! before CPython 3.14 by an unwind. In frames of Rust that would run destructors without the GIL,
 //! and abort the process. So finalizers do not run by the way: CPython's collector, which calls
-//! them wherever something is made, waits until a native call is over, and what threads of the
-//! library let go of waits for a thread of Python. Where Python has to run, [`staying`] is below
-//! it.
+//! them wherever something is made, waits until a native call is over. What threads of the library
+//! let go of waits for a thread of Python. Where Python has to run, [`staying`] is below it.
 //!
 //! The collector is switched off and on for the whole interpreter, and by the thread that runs
 //! Python: no other sees it, since a native call that lets others run Python switches it on before.

@@ -61,7 +61,7 @@ impl Interrupt {
 
     /// A signal came, by its number: the run ends what it started, and exits with 128 and that
     /// number. At a second signal, at a question that waits for its answer, and where nothing runs,
-    /// this ends the process with that number at once, and the supervisor the rest; not while the
+    /// this ends the process with that number at once. The supervisor ends the rest; not while the
     /// live view has the terminal, which is given back first.
     pub fn tell(&self, signal: u8) {
         if self.is_at_once(signal) {

@@ -1,16 +1,16 @@
 //! Which definitions of tools are accepted: the one place that knows (SPEC 7.6, S-41).
 //!
 //! The first definition of a tool that a configuration lists is accepted unseen. From then on a
-//! name belongs to its definition, whether the server lists it all the time, takes it back and
-//! brings it again, or is connected anew. What becomes of another definition is the policy's
-//! choice: under [`OnToolChange::Notify`] it takes the place of the old one, under
-//! [`OnToolChange::Quarantine`] it is held back until the host accepts it, or the server returns to
-//! the accepted one.
+//! name belongs to its definition: also when the server takes it back and brings it again, or is
+//! connected anew. What becomes of another definition is the policy's choice: under
+//! [`OnToolChange::Notify`] it takes the place of the old one, and under
+//! [`OnToolChange::Quarantine`] it is held back. That ends when the host accepts it, or the server
+//! returns to the accepted one.
 //!
 //! What was accepted before this pool saw it is [`Recalled`]: by its digests, which stay with an
 //! approval, and by what sessions are shown of a server that does not run. What is held back is
-//! remembered with the configuration, for as long as that is, so that it can be shown and accepted
-//! while nothing of the server is connected.
+//! remembered as long as its configuration. So it can be shown and accepted while the server is not
+//! connected.
 //!
 //! A tool that is held back is in no view: its new text is what a poisoned tool would put before a
 //! model. A mark in the list would have to be known by each host. A name beyond the bounds is held

@@ -1,5 +1,5 @@
-//! The decisions that were taken (SPEC 12.1, 12.3, 12.4, 12.7), and their text, written in one way
-//! and read in one way (SPEC 12.6, S-12, S-15).
+//! The decisions that were taken (SPEC 12.1, 12.3, 12.4, 12.7), and their text. It has one way to
+//! be written and read (SPEC 12.6, S-12, S-15).
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -77,8 +77,8 @@ impl Book {
         own.any(|record| record.standing.decision == Decision::Approved)
     }
 
-    /// What was decided last about a name, if that was this configuration but for whether it is
-    /// switched off and for the program, which only the file system tells. It lets nothing run.
+    /// The last decision about a name, if it was about this configuration. The switch and the
+    /// program do not count here: only the file system tells the program. It lets nothing run.
     pub fn decided_unseen(
         &self,
         root: &ProjectRoot,

@@ -1,8 +1,8 @@
 //! What is kept of a configuration that was decided about: enough to tell what is different later
 //! (SPEC 12.5).
 //!
-//! A digest of each field is kept beside the newest decision of a name, so that neither an argument
-//! nor a value is ever in the file.
+//! The newest decision of a name has a digest of each field. So neither an argument nor a value is
+//! ever in the file.
 
 use std::collections::BTreeMap;
 

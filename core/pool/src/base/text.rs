@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 /// The string with everything escaped that a terminal would act on or a reader would not see.
 ///
 /// Control characters, bidirectional controls, invisible characters, tags and the backslash itself
-/// become `\u{…}`, `\n`, `\r`, `\t` or `\\`, so two different strings never look alike because of
+/// become `\u{…}`, `\n`, `\r`, `\t` or `\\`. So two different strings never look alike because of
 /// them (S-10, S-49).
 pub fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

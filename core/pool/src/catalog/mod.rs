@@ -30,8 +30,8 @@ pub enum ListKind {
 }
 
 /// One listed thing: its name (a resource's is its URI, a template's its URI template), its
-/// definition as the server sent it, byte for byte, and a digest over what a model sees of it (SPEC
-/// 7.6). `Debug` prints no definition: it may say back a secret that the server has.
+/// definition, byte for byte; and a digest over what a model sees of it (SPEC 7.6). `Debug` prints
+/// no definition: it may say back a secret that the server has.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Item {
     /// The server's own name for it.

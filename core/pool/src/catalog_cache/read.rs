@@ -16,8 +16,7 @@ use crate::catalog::{CacheScope, Catalog, ListKind, PageEnd};
 
 impl Kept {
     /// Reads a text that was written for this key. `None` for a text that is damaged, of another
-    /// key, of another version, empty, `private`, out of date, or not as it is written here in any
-    /// other way.
+    /// key or version, empty, `private`, out of date, or written otherwise than here.
     pub fn parse(key: &CacheKey, text: &[u8], now_ms: u64) -> Option<Kept> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]

@@ -48,8 +48,8 @@ impl ServerSpec {
     /// `name` is for the errors.
     ///
     /// A byte order mark at the start is dropped. A member that is there twice, nesting deeper than
-    /// 64 and a number out of range are errors (S-15), and every member is itself, whatever its
-    /// name means to a reader of JSON.
+    /// 64 and a number out of range are errors (S-15). Every member is itself, whatever its name
+    /// means to a reader of JSON.
     ///
     /// # Errors
     /// `invalid_config` with `detail.path`, and with `detail.line` and `detail.column` where it is

@@ -24,8 +24,8 @@ impl Outcome {
 
 /// Whether repeating may help, and does nothing twice that must not be done twice.
 ///
-/// `is_safe` says that the call was one of a tool that may be repeated, by its definition and by
-/// the trust in its server (SPEC 5.7).
+/// `is_safe` says that the tool may be repeated, by its definition and by the trust in its server
+/// (SPEC 5.7).
 pub(crate) fn may_repeat(retry: RetryAdvice, outcome: Option<Outcome>, is_safe: bool) -> bool {
     match (retry, outcome) {
         (RetryAdvice::Never, _) | (RetryAdvice::ByOutcome, None) => false,

@@ -101,9 +101,9 @@ impl fmt::Debug for LookedUp {
 ///
 /// # Errors
 /// `undefined_variable` for a variable of the command, arguments, folder, addresses or `PATH`, with
-/// `detail.variable`; `invalid_config` for a malformed variable anywhere, for a program that would
-/// have to be asked for, and for what is no server with its variables in place. Both in the terms
-/// of the file, with `detail.source`, `path`, `line` and `column`.
+/// `detail.variable`; `invalid_config` for a malformed variable anywhere, and for a program that
+/// would have to be asked for. Also for what is no server with its variables in place. Both in the
+/// terms of the file, with `detail.source`, `path`, `line` and `column`.
 pub fn look_up(
     template: &Template,
     variables: &dyn VariableLookup,

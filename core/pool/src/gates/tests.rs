@@ -64,7 +64,7 @@ fn every_fact() -> Vec<Facts<'static>> {
 }
 
 /// SPEC 11.1, 11.2, 11.6, 13.3: every list against every other and against all that can be known of
-/// a server, each with the first reason that applies, in the order of SPEC 11.6.
+/// a server. Each has the first reason that applies, in the order of SPEC 11.6.
 #[test]
 fn the_first_reason_that_applies_is_given() {
     let facts = every_fact();

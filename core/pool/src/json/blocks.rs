@@ -1,6 +1,6 @@
 //! Long texts, a block of 64 bytes at a time: what may follow what is asked of all bytes of a block
-//! at once, and what a block leaves to the next one is a bit for each question. One by one are
-//! looked at brackets, escapes, words and numbers with an exponent.
+//! at once. A block leaves the next one a bit for each question. One by one are looked at brackets,
+//! escapes, words and numbers with an exponent.
 //!
 //! Short texts are read byte by byte: there a block costs more than it saves. serde_json, simd-json
 //! and sonic-rs take longer, since they build what nobody reads.

@@ -51,9 +51,9 @@ impl Apart<'_> {
     }
 }
 
-/// Takes the long strings out of the text of a JSON value. `None` where there are none, where much
-/// else is in it, or where a string would not come back from its place or be written as it was:
-/// `JSON.stringify` gives each string as the text has it.
+/// Takes the long strings out of the text of a JSON value. `None` where there are none, or where
+/// much else is in it. Also where a string would not come back from its place or be written as it
+/// was: `JSON.stringify` gives each string as the text has it.
 pub fn apart(text: &str) -> Option<Apart<'_>> {
     if text.len() < TEXT_BYTES {
         return None;

@@ -1,8 +1,8 @@
 //! Whether a text is one JSON value: the answer of serde_json at a lower price, for what is only
 //! passed on.
 //!
-//! Short texts are read byte by byte: what is left to read is handed from step to step, and what is
-//! open is two numbers, so that all of it stays in registers. Long ones are read in blocks.
+//! Short texts are read byte by byte: each step hands the rest to the next one, and what is open is
+//! two numbers. So all of it stays in registers. Long ones are read in blocks.
 
 use serde::de::IgnoredAny;
 

@@ -56,8 +56,7 @@ impl Scope {
     }
 
     /// Whether people who share the project write it: its servers need approval (SPEC 11.3), and
-    /// what it says of trust, of sharing and of what may run unasked counts for nothing (SPEC 2.1,
-    /// 11.7).
+    /// its words on trust, on sharing and on running unasked count for nothing (SPEC 2.1, 11.7).
     pub fn is_gated(self) -> bool {
         matches!(self, Scope::Project | Scope::Workspace)
     }

@@ -12,10 +12,10 @@
 //! 2. With the server's name in it, a plain name is reversible: its server has no `__` and no
 //!    underscore at its ends, its tool has no `__` and does not begin with an underscore. So no two
 //!    pairs have one plain name.
-//! 3. After the first `__` (that follows `mcp__`), such a plain name has no other and a hashed one
-//!    has, however its parts were cut, and with the `_` that is put before a clean server which
-//!    begins with a digit or a dash: more underscores in front only move the first `__` forward. A
-//!    plain name of the style `none` has no `__` at all. So the two kinds never meet.
+//! 3. After the first `__` (that follows `mcp__`), such a plain name has no other. A hashed one
+//!    has, however its parts were cut, and also with the `_` before a clean server that begins with
+//!    a digit or a dash: more underscores in front only move the first `__` forward. A plain name
+//!    of the style `none` has no `__` at all. So the two kinds never meet.
 //! 4. Two hashed names meet only when 60 bits of SHA-256 over the pair do.
 //! 5. In the first two styles a name depends on the pair and on the reserved names alone. In the
 //!    style `none` nothing that depends on the pair alone could be the bare name of the tool for

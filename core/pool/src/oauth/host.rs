@@ -14,8 +14,8 @@ const OF_CLOUDS: &[&str] = &[
 ];
 
 /// Whether a name can be that of somebody on the internet. A proxy resolves it, so that nobody here
-/// sees what it leads to: a name of one label, one that stands for this machine or network, and one
-/// of a cloud's own are none, with a final dot too.
+/// sees what it leads to: a name of one label, a name of this machine or network, and a cloud's own
+/// name are not public, also with a final dot.
 ///
 /// Addresses are no names: the caller has parsed the host, so that every form of an address is one.
 pub fn is_public_name(host: &str) -> bool {

@@ -211,9 +211,9 @@ type Handler = Arc<dyn Fn(ServerRequest) -> HandlerFuture + Send + Sync>;
 ///
 /// A handler runs on a thread of the library and must not block it; what takes long belongs into
 /// its future. The future is dropped when nobody waits for the answer any more: the server took the
-/// request back, the call that it belongs to ended, the session closed, the connection was lost, or
-/// the time for handlers (`handler_timeout`) passed. However it ends, it is dropped on a thread of
-/// its own, which may be after what it was for. A panic is a refusal, and one of that drop is
+/// request back, the call that it belongs to ended, the session closed, or the connection was lost;
+/// or the time for handlers (`handler_timeout`) passed. However it ends, it is dropped on a thread
+/// of its own, which may be after what it was for. A panic is a refusal, and one of that drop is
 /// logged.
 #[derive(Clone, Default)]
 pub struct Handlers {

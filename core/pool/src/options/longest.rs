@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::{PoolOptions, Reconnect};
 use crate::interface::{OptionKind, OptionScope, RETRY_DELAY_MS_MAX, options};
 
-/// These options with no time that is longer than its option takes in JSON, so that what is made of
-/// two of them is still a time of a clock.
+/// These options, each time at most as long as its option takes in JSON. So the sum of two is still
+/// a time of a clock.
 pub fn within_bounds(mut options: PoolOptions) -> PoolOptions {
     let Reconnect { local_delays, remote_delays, breaker_window, healthy_after, revive, .. } =
         &mut options.reconnect;

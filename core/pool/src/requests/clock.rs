@@ -70,8 +70,8 @@ impl Begun {
 }
 
 impl Clock {
-    /// A clock whose time in all is that of `begun`, by default of a call that begins now, and
-    /// whose time without progress counts from now.
+    /// A clock with the time in all of `begun`, by default of a call that begins now. Its time
+    /// without progress counts from now.
     pub fn new(total: Duration, idle: Duration, begun: Option<Begun>, now: Instant) -> Clock {
         let begun = begun.unwrap_or(Begun::new(now));
         Clock {
@@ -114,8 +114,8 @@ impl Clock {
         }
     }
 
-    /// Stands still, until as many have let it go on as have held it, or for the rest of the hour
-    /// that all its stands together may take.
+    /// Stands still until as many have let it go on as have held it. All its stands together may
+    /// take an hour.
     pub fn hold(&mut self, now: Instant) {
         if let Some(held) = &mut self.held {
             held.by += 1;

@@ -225,8 +225,8 @@ impl<P> FlightTable<P> {
         self.abandoned.forget(id);
     }
 
-    /// Gives a call the id of its next round, with its clock held, when `with` finds in the payload
-    /// and in the number of earlier rounds that it may have one. It never leaves the table in
+    /// Gives a call the id of its next round, with its clock held. `with` decides by the payload
+    /// and the number of earlier rounds whether it may have one. It never leaves the table in
     /// between.
     pub fn turn<T>(
         &mut self,

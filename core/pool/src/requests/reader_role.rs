@@ -15,16 +15,16 @@
 //! each alone, and takes it back as soon as somebody else needs it.
 //!
 //! An event loop must not wait for one answer. So the stream rests here while its call is in
-//! flight, and the loop borrows it whenever the system says that there is something to read, for as
-//! long as it takes to read that.
+//! flight, and the loop borrows it for one read whenever the system says that there is something to
+//! read.
 //!
 //! Invariants:
 //! 1. The stream is in one place: the task has it, or this has it, or one waiter has it. Nobody can
 //!    copy it.
 //! 2. Only a waiter that borrowed it gives it back, and only the task takes it for good.
 //! 3. It rests here only while nothing is in flight that no waiter reads for, and no loop for whose
-//!    one call it rests: who sends such a request recalls it after the request is in the table, and
-//!    who lays it down here looks into the table afterwards, and recalls it as well.
+//!    one call it rests: the sender of such a request recalls it after the request is in the table.
+//!    A thread that lays it down here looks into the table afterwards, and recalls it as well.
 //! 4. It rests here unread no longer than from one [`look`](ReaderRole::look) of the task to the
 //!    next but one, also when a loop is blocked.
 //! 5. Once the task has called it in, no waiter gets it.
@@ -140,9 +140,9 @@ impl<S> ReaderRole<S> {
         }
     }
 
-    /// Lays a borrowed stream down for the next waiter, in which nothing is left to be read but
-    /// half of what its own loop waits for, or for the task that has called it in. The caller then
-    /// looks whether anything else is in flight, and recalls the stream if so.
+    /// Lays a borrowed stream down for the next waiter, or for the task that has called it in. At
+    /// most half of what its own loop waits for is left in it. The caller then looks whether
+    /// anything else is in flight, and recalls the stream if so.
     pub fn rest(&mut self, stream: S) -> Tell {
         debug_assert!(matches!(self.place, StreamPlace::Waiter), "a waiter has it");
         if self.is_called_in {

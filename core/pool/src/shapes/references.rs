@@ -2,8 +2,7 @@
 //! afterwards.
 //!
 //! 1. A reference to the whole document (`#`), to a place in it (`#/$defs/A`, percent-encoded or
-//!    not) or to an anchor (`#node`) counts, and so do those that begin with the document's own
-//!    `$id`.
+//!    not) or to an anchor (`#node`) counts. So do those that begin with the document's own `$id`.
 //! 2. What a reference leads to, and was taken out or renamed, is put beside the definitions under
 //!    a name of its own.
 //! 3. A part of the schema with an `$id` of its own is a document of its own: its references stay.

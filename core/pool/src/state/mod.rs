@@ -2,8 +2,8 @@
 //!
 //! One [`PoolInput`] is one [`step`](PoolState::step), which runs to its end and appends what it
 //! wants done. It reads no clock and does no IO; deadlines are data. A step costs the same however
-//! many entries and sessions there are (but for the logarithm of ordered sets), and what it tells
-//! goes to the holders of the entry concerned only.
+//! many entries and sessions there are (but for the logarithm of ordered sets). Its news go to the
+//! holders of the entry concerned only.
 //!
 //! ```text
 //!              acquire                Connected               Disconnected

@@ -4,8 +4,8 @@
 //! 1. What is listed for the first time comes after all that was listed before it; what comes at
 //!    one time is by exposed name.
 //! 2. What is listed again has the place that it had, whatever went and came in between.
-//! 3. So two lists of a session never disagree about the order of two tools that both hold, and a
-//!    list to which only new tools came begins with the list before.
+//! 3. So two lists of a session never disagree about the order of two tools. A list to which only
+//!    new tools came begins with the list before.
 //!
 //! Not by name alone: a server that comes late would move everything behind it, and a model's
 //! prompt cache would be lost. A tool that returns gets its old place, so that a host that switches
@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::naming::ToolName;
 
 /// How many tools that are gone have their places kept, beyond as many as are listed: a server that
-/// is switched off and on, or is a while away, finds its places again, and one that lists ever
-/// other names cannot fill the memory.
+/// is switched off and on, or is a while away, finds its places again. One that lists ever other
+/// names cannot fill the memory.
 const GONE_MAX: usize = 1000;
 
 /// The places of a session's tools.

@@ -1,9 +1,9 @@
 //! The numbers of a session's lists, which its events of change name too.
 //!
 //! 1. Two lists that differ have two numbers, and a later one has no smaller number.
-//! 2. A change that is told names a number that the list without it does not have, and that every
-//!    list from then on has, or a greater one. So a host that has a list of the number of an event,
-//!    or a greater one, has what the event tells.
+//! 2. A change that is told names a number. The list without it does not have that number; every
+//!    list from then on has it, or a greater one. So a host that has a list of the number of an
+//!    event, or a greater one, has what the event tells.
 //!
 //! Tools, prompts and resources have numbers of their own. With one number, a changed resource
 //! would make a host send its tools anew.

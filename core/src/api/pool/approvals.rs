@@ -29,7 +29,7 @@ impl Pool {
     ///
     /// # Errors
     /// `stale_approval` when the server's configuration has another hash by now, `invalid_argument`
-    /// for a server that needs no approval or a text that is no hash, `store` when it cannot be
+    /// for a server that needs no approval or a text that is no hash; `store` when it cannot be
     /// kept: it is not in force then. `closing`, `closed`, `forked`.
     pub async fn approve(&self, server: &str, hash: &str) -> Result<Value> {
         self.check()?;

@@ -13,14 +13,14 @@ use crate::{ErrorCode, Result};
 
 impl Pool {
     /// Waits until no pass, no question to the host and no connect that configuration caused is
-    /// under way, and says how every server that a source names stands:
-    /// `{v, servers: {name: {state, reason?, error?, source, file?}}}` with the state `ready`,
-    /// `failed`, `refused`, `waiting` (for room in the budget or within a limit, or for a
-    /// connection to come back) or `off` (switched off, asleep, or wanted by nobody). Without
-    /// `timeout` the times for handlers and connects bound it, that of a connect from its turn on
-    /// (`start_parallel`), and nothing bounds a file system that is away: it is waited for like
-    /// them. Until it is known what that says, a server stands as it stood before. Which tools of
-    /// approved servers are accepted is kept by then, unless that takes longer than a second more.
+    /// under way. Says how every server stands that a source names: `{v, servers: {name: {state,
+    /// reason?, error?, source, file?}}}` with the state `ready`, `failed`, `refused`, `waiting`
+    /// (for room in the budget or within a limit, or for a connection to come back) or `off`
+    /// (switched off, asleep, or wanted by nobody). Without `timeout` the times for handlers and
+    /// connects bound it, that of a connect from its turn on (`start_parallel`). Nothing bounds a
+    /// file system that is away: it is waited for like them. Until it is known what that says, a
+    /// server stands as it stood before. Which tools of approved servers are accepted is kept by
+    /// then, unless that takes longer than a second more.
     ///
     /// # Errors
     /// `timeout` with `detail.servers`, `closed`, `forked`.

@@ -115,9 +115,9 @@ impl Pool {
     /// file that cannot be read keeps its last good state, and findings are those of every file
     /// that was read, as [`set_source`](Self::set_source) has them. `reconnected` is there with
     /// `reconnect`: by server what became of each of its entries, as [`restart`](Self::restart)
-    /// says it, and where that could not be begun a row with the code of the `error` as its
-    /// `reason`. What becomes of a server that is `waiting` is told by the event `reconciled` of
-    /// the pass that follows.
+    /// says it. Where that could not be begun, a row has the code of the `error` as its `reason`.
+    /// What becomes of a server that is `waiting` is told by the event `reconciled` of the pass
+    /// that follows.
     ///
     /// Dropping the future stops nothing that was begun.
     ///

@@ -236,8 +236,8 @@ impl Grant {
         })
     }
 
-    /// Whether what is in the file was issued to the same client and for the same scopes, so that
-    /// it can be renewed as what is held.
+    /// Whether the file's grant was issued to the same client and for the same scopes. Then it can
+    /// be renewed as the held one.
     pub(in crate::auth) fn is_like(&self, kept: &TokenRecord) -> bool {
         let last = self.last_kept();
         last.is_some_and(|last| {
@@ -301,8 +301,8 @@ impl Grant {
         self.is_of_unknown_client.load(Ordering::Relaxed)
     }
 
-    /// Whether nothing can be had of it any more, as the authorization server said when it was
-    /// asked last, if there is anything to ask it.
+    /// Whether nothing can be had of it any more, by the last word of the authorization server, if
+    /// there is anything to ask it.
     pub(in crate::auth) fn is_over(&self) -> bool {
         !self.is_renewable || self.is_over.load(Ordering::Relaxed)
     }

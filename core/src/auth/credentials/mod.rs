@@ -51,10 +51,10 @@ pub(crate) struct Credentials {
     /// them. For a grant of the memory one exchange (`EXCHANGE_WAIT_MAX` of `fetch`, 10 s), the
     /// host's answer (`ANSWER_WAIT_MAX` of `host_credentials`, 30 s) and `OWN_WAIT_MAX`: 70 s. For
     /// one that is kept the locks of the file (`RENEWAL_WAIT_MAX` and `WRITE_WAIT_MAX` of
-    /// `storage`, 30 s and 5 s), finding who issued it (`FIND_WAIT_MAX` of `token_sync`, 10 s), one
-    /// exchange and the host's answer: 85 s. Where a grant that was not kept is found to be over
-    /// first, another lock and another exchange: 125 s. Who waits here waits no longer than that,
-    /// since it takes what came of the renewal that it waited for.
+    /// `storage`, 30 s and 5 s), and finding who issued it (`FIND_WAIT_MAX` of `token_sync`, 10 s).
+    /// Then one exchange and the host's answer: 85 s. Where a grant that was not kept is found to
+    /// be over first, another lock and another exchange: 125 s. Who waits here waits no longer than
+    /// that, since it takes what came of the renewal that it waited for.
     pub(super) renewing: tokio::sync::Mutex<()>,
     /// One sign-in or sign-out at a time, in the memory and in the file.
     pub(super) changing: tokio::sync::Mutex<()>,

@@ -93,8 +93,8 @@ async fn a_token_that_lives_on_is_renewed_for_all_who_share_the_file() {
     assert_eq!(issuer.asked(), 1);
 }
 
-/// I-26: what is in the file of a token that is about to expire is no other, though it seems to
-/// live on after a clock was set back.
+/// I-26: a token in the file that is about to expire is no other, though it seems to live on after
+/// a clock was set back.
 #[tokio::test]
 async fn a_clock_that_was_set_back_lets_no_token_live_on() {
     let issuer = Issuer::new(token("other", 3600)).await;
@@ -329,8 +329,8 @@ async fn what_a_sign_in_replaced_does_not_follow_it_renewed() {
     assert_eq!(first.header().unwrap(), "Bearer own");
 }
 
-/// SPEC 15.3: nor before it is kept, though the clock was set back by an hour since the other, or
-/// the file could not be read by then.
+/// SPEC 15.3: nor before it is kept, although the clock was set back by an hour, or the file could
+/// not be read by then.
 #[tokio::test]
 async fn what_a_sign_in_is_about_to_replace_does_not_follow_it() {
     let issuer = Issuer::new(refusal()).await;
@@ -392,8 +392,8 @@ async fn a_renewal_that_was_refused_is_asked_for_once() {
     }
 }
 
-/// SPEC 15.3, 18.7: a client that the authorization server does not know is not shown to it again
-/// by each call, but once a while has passed or somebody has signed out.
+/// SPEC 15.3, 18.7: a client that the authorization server does not know is not shown to it by each
+/// call. It is shown again after a while, or once somebody has signed out.
 #[tokio::test]
 async fn a_client_that_is_unknown_is_shown_once_in_a_while() {
     const CALLS: usize = 3;

@@ -1,8 +1,8 @@
 //! The credentials of a configuration and the file of grants: what is taken from it, and what is
 //! put there.
 //!
-//! The file goes before the memory, since another process may have renewed what is in both, but for
-//! a grant that could not be kept, until it can be, or is over.
+//! The file goes before the memory, since another process may have renewed what is in both. A grant
+//! that could not be kept goes before the file, until it can be, or is over.
 //!
 //! A time alone does not order grants, since clocks are set back. So a sign-in looks at the file
 //! before it is held, and takes a time after what is there.
@@ -33,8 +33,8 @@ const FIND_WAIT_MAX: Duration = Duration::from_secs(10);
 /// the disk.
 const DISK_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// Who renews a grant is done by when another process waits no longer for it, from the look at the
-/// file to the end of the save.
+/// A renewal, from the look at the file to the end of the save, ends before another process stops
+/// to wait for it.
 const _: () = {
     let asks = FIND_WAIT_MAX.as_secs() + EXCHANGE_WAIT_MAX.as_secs();
     let keeps = WRITE_WAIT_MAX.as_secs() + DISK_WAIT_MAX.as_secs();

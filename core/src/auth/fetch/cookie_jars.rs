@@ -45,8 +45,8 @@ impl Jars {
         self.jars[place].header(to, held.times)
     }
 
-    /// Takes what the answer to a request for `url` sets, which was `asked` for at first, unless it
-    /// leads away or was led to from elsewhere; nobody else sees it.
+    /// Takes what the answer from `url` sets, which was `asked` for at first. It takes nothing of
+    /// one that leads away or was led to from elsewhere; nobody else sees it.
     pub(super) fn take(&self, asked: Option<&Url>, url: &Url, response: &mut Response<Vec<u8>>) {
         let stays = !response.status().is_redirection() || leads_to_origin_of(url, response);
         if stays && asked.is_none_or(|asked| asked.origin() == url.origin()) {

@@ -42,8 +42,8 @@ const ENDING_WAIT: Duration = Duration::from_millis(1_400);
 const LATE_EXIT_WAIT: Duration = Duration::from_secs(30);
 
 /// How long the calls in flight wait with it: a caller that hears of a lost call then mostly finds
-/// the loss reported, since the report follows the answers at once when the exit is known, and that
-/// is mostly within a millisecond. Half of what SPEC 5.6 leaves.
+/// the loss reported, since the report follows the answers at once when the exit is known. That is
+/// mostly within a millisecond. Half of what SPEC 5.6 leaves.
 const ANSWER_WAIT: Duration = Duration::from_millis(5);
 
 /// How long a loss waits for the exit of the process.

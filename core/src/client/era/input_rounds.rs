@@ -1,8 +1,8 @@
 //! Rounds of a call: a server of the modern era asks for input, and gets the request again with the
 //! answers (SPEC 15.4).
 //!
-//! Between its rounds a call stays in flight under the id that its next request will have, so that
-//! it can be cancelled, and ends with its connection, as at any other time.
+//! Between its rounds a call stays in flight under the id of its next request. So it can be
+//! cancelled, and ends with its connection, as at any other time.
 //!
 //! An input that is refused ends the call with `declined`: a server has no other use for a request
 //! that it cannot finish.

@@ -167,9 +167,9 @@ impl Link {
         self.start(request, Box::new(drop), Purpose::Own);
     }
 
-    /// Lists again what may have changed unannounced: a server that says that its lists change and
-    /// never said so of one may be one that forgets to (SPEC 7.8), unless it holds them for fresh,
-    /// or asked with them to be left alone.
+    /// Lists again what may have changed unannounced: a server that declares changes of its lists,
+    /// and never announced one, may forget to (SPEC 7.8). That does not hold when it calls them
+    /// fresh, or asked with them to be left alone.
     fn list_if_mute(&self) {
         let changes = self.declared.get().is_some_and(ListCapabilities::change);
         let is_heard = self.pulse.announces.load(Ordering::Relaxed)

@@ -1,7 +1,7 @@
 //! What rmcp sees of a connection: the handshake. Nothing else reaches it.
 //!
-//! It never waits for the pipe and never owns the process, so that neither a server that stops
-//! reading nor rmcp itself can hold up a call or a close.
+//! It never waits for the pipe and never owns the process. So neither a server that stops reading
+//! nor rmcp itself can hold up a call or a close.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};

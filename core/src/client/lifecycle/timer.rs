@@ -1,5 +1,5 @@
-//! The one timer of a connection: it ends what is overdue, asks a silent server whether it lives,
-//! has lists read again that are no longer fresh, and sleeps until the next deadline.
+//! The one timer of a connection: it ends what is overdue, and asks a silent server whether it
+//! lives. It has stale lists read again, and sleeps until the next deadline.
 
 use std::sync::Arc;
 use std::time::Instant;

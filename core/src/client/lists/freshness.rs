@@ -265,7 +265,7 @@ mod tests {
     }
 
     /// SPEC 4.4, 8.1: a list that was never had is asked for by the waits of quiet attempts,
-    /// whatever the keep-alive, and the waits begin anew once all lists were there.
+    /// whatever the keep-alive. The waits begin anew once all lists were there.
     #[test]
     fn a_list_that_was_never_had_is_asked_for_by_the_quiet_waits() {
         for (waits, asked, expected) in [

@@ -365,8 +365,8 @@ async fn a_server_whose_reader_is_lent_is_kept_alive() {
     open.close().await;
 }
 
-/// PROTOCOL 1.1, SPEC 5.10: what a server asks amid a call that is read for is answered by the
-/// task, and so is what it asks behind an answer, when nobody waits any more.
+/// PROTOCOL 1.1, SPEC 5.10: the task answers what a server asks amid a call that is read for. It
+/// also answers what comes behind an answer, when nobody waits any more.
 #[tokio::test]
 async fn a_server_that_asks_a_thread_that_reads_is_answered() {
     let open = kept(test_server(&[])).connect().await;

@@ -2,8 +2,8 @@
 //! (SPEC 7.6).
 //!
 //! One thread of a pool at most is on the disk for it, and of what waits for one approval the
-//! newest counts, so that a disk which is away holds up nobody, and what waits is bounded by the
-//! approvals. A save that fails is told, and is in force in this pool all the same.
+//! newest counts. So a disk that is away holds up nobody, and the approvals bound what waits. A
+//! save that fails is told, and is in force in this pool all the same.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

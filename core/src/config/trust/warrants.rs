@@ -2,8 +2,8 @@
 //! decision is taken.
 //!
 //! What is to run by one holds it: what the pool has of a name, what sessions brought or keep of
-//! it, and the connections. As long as anybody does, it is judged by its own hash in each pass,
-//! whether or not a source still names what it is about.
+//! it, and the connections. As long as anybody does, each pass judges it by its own hash, although
+//! no source may name it any more.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};

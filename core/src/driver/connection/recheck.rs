@@ -1,9 +1,9 @@
 //! What is decided of a server, asked once more right before its connection is begun (SPEC 11.5,
 //! S-08, S-13).
 //!
-//! Between the decision that let it in and this moment another host may have rejected it, or the
-//! name of its command may have come to lead to another program. A refusal here starts nothing, is
-//! no failure of the server, and shuts the gate of its key, so that its waiters get the reason.
+//! Since the decision that let it in, another host may have rejected it, or its command may have
+//! come to lead to another program. A refusal here starts nothing, is no failure of the server, and
+//! shuts the gate of its key, so that its waiters get the reason.
 
 use std::sync::Arc;
 

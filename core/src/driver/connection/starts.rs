@@ -1,10 +1,10 @@
 //! How many servers of a pool connect at one time, and in which order (SPEC 14.1).
 //!
-//! An incarnation takes its turn when it begins, in the order in which the pool wants connections
-//! made, and goes on once it has a place. Until then it has asked, started and dialled nothing, and
-//! its time to connect has not begun. It keeps its place until its attempt is over, however that
-//! ended, and for [`BURST`] at the most: a place is for the work that a start makes here, and no
-//! server waits for one that is slow.
+//! An incarnation takes its turn when it begins, in the order of the pool's wishes, and goes on
+//! once it has a place. Until then it has asked, started and dialled nothing, and its time to
+//! connect has not begun. It keeps its place until its attempt is over, however that ended, and for
+//! [`BURST`] at the most: a place is for the work that a start makes here, and no server waits for
+//! one that is slow.
 //!
 //! 1. Never more than `places` are given out.
 //! 2. Nobody waits while a place is free.

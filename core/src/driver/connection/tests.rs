@@ -167,8 +167,8 @@ async fn a_server_in_use_connects_again_before_what_is_new() {
     pool.close().await.unwrap();
 }
 
-/// SPEC 14.1: servers that never answer, as many as may connect at one time, delay neither one that
-/// is used and was lost nor one that is new.
+/// SPEC 14.1: servers that never answer, as many as may connect at one time, delay neither a lost
+/// one that is used nor a new one.
 #[tokio::test]
 async fn servers_that_never_answer_hold_up_nobody_else() {
     let options = json!({

@@ -67,9 +67,9 @@ pub(crate) trait Warrant: Send + Sync {
     /// accepted just now. It waits for no file.
     fn keep_tools(&self, _accepted: &Arc<ToolDigests>, _tool: Option<&Arc<str>>) {}
 
-    /// What this program, which was found for the command and is started next, and its interpreters
-    /// have to be at the start, if they are what was looked at. Nothing is a wait for approval,
-    /// which [`gate`](Self::gate) says from then on. It may read files.
+    /// What the program that was found for the command, and its interpreters, have to be at the
+    /// start to be what was looked at. Nothing is a wait for approval, which [`gate`](Self::gate)
+    /// says from then on. It may read files.
     fn admits_program(&self, program: &FoundProgram) -> Option<Expected>;
 
     /// How its program is another than was looked at, if it is (SPEC 12.12). It waits for no file.

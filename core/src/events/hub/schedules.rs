@@ -85,8 +85,8 @@ fn who_is_told_hears_of_everything_in_order() {
 }
 
 /// SPEC 5.9: what a thread told is heard before it goes on, also when another one that told
-/// something before is still to wake, so that the result of a call, which comes next, is heard
-/// after its progress.
+/// something before is still to wake. So the result of a call, which comes next, is heard after its
+/// progress.
 #[test]
 fn what_is_told_is_heard_before_its_thread_goes_on() {
     check(|| {

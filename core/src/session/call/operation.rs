@@ -61,9 +61,9 @@ impl Operation {
     }
 
     /// For the thread that started a call with [`CallOptions::reads_here`] and waits for its end:
-    /// reads the answer on this thread where nobody else needs to read, so that no other thread has
-    /// to wake this one, and calls `done` here. It returns when the call has ended, or another
-    /// thread reads for it, which calls `done` then: so the caller goes on to wait. It blocks for
+    /// reads the answer on this thread where nobody else needs to read, and calls `done` here. So
+    /// no other thread has to wake this one. It returns when the call has ended, or another thread
+    /// reads for it, which calls `done` then: so the caller goes on to wait. It blocks for
     /// milliseconds at most while the server is silent.
     ///
     /// Threads that wait one after another, each alone, have this on a server over pipes; all

@@ -221,8 +221,8 @@ impl LastingCall {
         }
     }
 
-    /// How long this attempt waits before it goes through the connection that interrupted the one
-    /// before, or through any when the server asked to be left alone.
+    /// How long this attempt waits before it uses the connection that interrupted the last one, or
+    /// any connection when the server asked for time.
     fn pause(&self) -> Duration {
         let mut state = self.state();
         let doublings = state.waits.min(PAUSE_DOUBLINGS_MAX);

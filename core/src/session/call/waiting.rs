@@ -404,6 +404,6 @@ impl CancelCall for WaitingCall {
     }
 }
 
-/// A call whose server came at the last moment has so much left, which is less than any answer
-/// takes, and is a time-out of its own.
+/// A call whose server came at the last moment has so much time left. No answer is as quick, so it
+/// is a time-out of its own.
 const LEAST: Duration = Duration::from_millis(1);

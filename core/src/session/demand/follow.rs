@@ -17,7 +17,7 @@ use crate::session::lease::HoldId;
 use crate::session::session_core::SessionCore;
 
 /// Lets sessions follow the pool's configuration. All of them let go what they no longer want
-/// before any asks for something new, so that what is gone makes room for what comes (SPEC 9.5).
+/// before any asks for something new. So the old makes room for the new (SPEC 9.5).
 pub(crate) fn follow_together(sessions: &[Arc<SessionCore>]) {
     let added = |session: &Arc<SessionCore>| {
         session.let_go().into_iter().map(|added| (session.clone(), added)).collect::<Vec<_>>()
@@ -50,9 +50,8 @@ pub(crate) fn ask_for_all(added: &[(Arc<SessionCore>, NewDemand)]) {
 impl SessionCore {
     /// Wants what the pool has configured now, as far as the session's options go.
     ///
-    /// What is to be done is decided under the lock and from the newest source, so that of two at
-    /// once each leaves the newest state. It is done without the lock, since an answer may call the
-    /// host.
+    /// It decides under the lock and from the newest source. So of two at once each leaves the
+    /// newest state. It is done without the lock, since an answer may call the host.
     pub(crate) fn follow(self: &Arc<Self>) {
         follow_together(std::slice::from_ref(self));
     }

@@ -104,8 +104,8 @@ impl SessionCore {
         }
     }
 
-    /// Shows what is kept of the servers that are wanted and not there, looks for what is not known
-    /// to be kept, and asks for those servers that have nothing kept and would sleep otherwise.
+    /// Shows what is kept of the servers that are wanted and not there, and looks for what is not
+    /// known to be kept. Asks for those servers that have nothing kept and would sleep otherwise.
     pub(crate) fn show_kept(self: &Arc<Self>) {
         self.show_kept_after(None);
     }

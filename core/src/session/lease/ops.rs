@@ -29,9 +29,9 @@ impl SessionCore {
     /// by [`finish`](NewHold::finish), once no lock is held.
     ///
     /// # Errors
-    /// The hold, when the session is closed or does without the server, when the pool has another
-    /// configuration than the one that a lease was asked for by, or when the session holds by
-    /// itself already what it would inherit.
+    /// The hold comes back in three cases. The session is closed or does without the server; the
+    /// pool has another configuration than the lease was asked for by; or the session already holds
+    /// what it would inherit.
     pub(crate) fn add_hold(
         &self,
         hold: LeaseGuard,

@@ -4,8 +4,8 @@
 //! 1. A turn begins amid a batch of answers. It ends when the reader's task runs again, which waits
 //!    behind the tasks that those answers woke: each of them has the thread once. So the thread
 //!    never sleeps in a turn.
-//! 2. There are turns only while a [`Watch`] is kept, so that a task that does not give the thread
-//!    back delays no request but for a moment.
+//! 2. There are turns only while a [`Watch`] is kept. So a task that does not give the thread back
+//!    delays requests for a moment only.
 //! 3. There are turns only on a thread that has the library's tasks to itself: no other thread
 //!    takes one of them.
 

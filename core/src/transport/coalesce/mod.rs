@@ -9,7 +9,7 @@
 //!    thread end, or that thread waits for the library; a request that is sent when [`HELD_MAX`]
 //!    has passed writes what was held before it.
 //! 3. What the library's own thread holds back, in a turn (`coalesce/batch_end.rs`), is written at
-//!    the end of the turn, and by another thread (`coalesce/watchdog.rs`) when that is long in
+//!    the end of the turn. Another thread (`coalesce/watchdog.rs`) writes it when that is long in
 //!    coming.
 
 mod batch_end;

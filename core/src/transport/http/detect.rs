@@ -1,6 +1,6 @@
-//! An address without a word on what it speaks: the handshake over Streamable HTTP finds out, and
-//! where it is refused as servers of the older transport do, HTTP+SSE is tried at the same address
-//! (SPEC 10.4).
+//! An address without a word on what it speaks: the handshake over Streamable HTTP finds out. Where
+//! it is refused as servers of the older transport do, HTTP+SSE is tried at the same address (SPEC
+//! 10.4).
 //!
 //! Nothing is remembered: a reconnect probes again, since a server that moves to the new transport
 //! keeps its address.

@@ -278,8 +278,8 @@ mod tests {
         }
     }
 
-    /// SPEC 5.12, 18.4, 18.12: an error of the protocol keeps its code and its data whatever status
-    /// it comes with, and says no more of what ran than it did. What the status says of sessions,
+    /// SPEC 5.12, 18.4, 18.12: an error of the protocol keeps its code and its data whatever its
+    /// status. It says no more of what ran than it did. What the status says of sessions,
     /// credentials and time goes before it.
     #[test]
     fn an_error_of_the_protocol_is_the_servers_whatever_its_status() {

@@ -36,8 +36,8 @@ impl std::fmt::Debug for ProgramCheck {
 }
 
 /// Finds a server's program, all that its start needs, and asks `check` about it. File systems may
-/// keep it waiting, so that it is done on a thread that may wait, in its turn among those of these
-/// `lookups` that look for the same.
+/// keep it waiting. So it is done on a thread that may wait, in its turn among those `lookups` that
+/// look for the same.
 ///
 /// `workspace` is where it starts unless its own `cwd`, which may be relative to it, says
 /// otherwise.

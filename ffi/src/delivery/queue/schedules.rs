@@ -229,8 +229,8 @@ fn every_event_comes_out_once_and_in_order_and_then_the_end() {
     });
 }
 
-/// SPEC 5.9: the progress of a call comes out before its result, also when another thread has told
-/// the same subscription of something and not woken it yet.
+/// SPEC 5.9: the progress of a call comes out before its result, also when another thread has news
+/// for the same subscription and has not woken it yet.
 #[test]
 fn progress_comes_out_before_the_result() {
     events();

@@ -76,8 +76,8 @@ fn toml_value(value: &Value) -> String {
     }
 }
 
-/// As JSON quotes it, which TOML and YAML read alike, once nothing raw is in it that they do not
-/// take, or a terminal acts on.
+/// As JSON quotes it. TOML and YAML read that alike, once it holds nothing raw that they refuse or
+/// that a terminal acts on.
 fn quoted(text: &str) -> String {
     let mut out = String::new();
     for character in Value::from(text).to_string().chars() {

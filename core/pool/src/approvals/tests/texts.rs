@@ -113,8 +113,8 @@ fn a_later_version_is_not_damaged() {
     assert_eq!(Book::parse(twice.as_bytes()), Err(Unreadable::Damaged));
 }
 
-/// SPEC 12.6, S-12, S-15: of 4,000 texts with something changed, each that is a book says to
-/// another reader of JSON what it says here, and none approves what the book did not.
+/// SPEC 12.6, S-12, S-15: of 4,000 changed texts, each that is a book says the same to another
+/// reader of JSON. No text approves what the book did not.
 #[test]
 fn no_damage_approves_anything() {
     let mut random = Random::new(77);

@@ -82,7 +82,7 @@ fn text(random: &mut Random) -> String {
 }
 
 /// SPEC 10.5, S-07: a text becomes the same whether a value is put in its place or stands there
-/// from the start, so that no value is ever read again.
+/// from the start. So no value is read again.
 #[test]
 fn expansion_is_one_pass_over_the_text_alone() {
     let mut succeeded = 0;

@@ -131,7 +131,7 @@ fn options_of_the_session_review_the_servers_that_they_name() {
 }
 
 /// SPEC 11.5, 12, 14.2: what a gate has ended, what runs by another decision, and what is to run
-/// otherwise is wanted anew, however little of its configuration has changed.
+/// otherwise is wanted anew. How little of its configuration changed does not matter.
 #[test]
 fn what_was_asked_for_in_another_way_is_replaced() {
     let bare = command(1);

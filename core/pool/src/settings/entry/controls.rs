@@ -36,8 +36,8 @@ fn holds_control(text: &str) -> bool {
     text.contains(|c: char| c < ' ')
 }
 
-/// Whether a word of the text begins as a path of Windows does, at a drive or with a backslash in
-/// it, and holds a control character. A text of several lines is one of its own: a script or a key.
+/// Whether a word of the text looks like a path of Windows (a drive or a backslash) and holds a
+/// control character. A text of several lines is one of its own: a script or a key.
 fn is_broken_path(text: &str) -> bool {
     holds_control(text) && text.split(' ').any(|word| holds_control(word) && is_of_windows(word))
 }

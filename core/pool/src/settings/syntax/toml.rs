@@ -35,8 +35,8 @@ struct TomlBracket {
 }
 
 /// Where a text gets too deep. The parser bounds the brackets and the names of each key, but not
-/// both together, and its tree takes stack for each level as it is dropped, also within the parser.
-/// So this is found before, from the same tokens, and holds of what is no TOML too: a bracket that
+/// both together. Its tree takes stack for each level as it is dropped, also within the parser. So
+/// this is found before, from the same tokens, and holds of what is no TOML too: a bracket that
 /// another kind follows stays open, and the longest key of a bracket counts for all that it holds.
 /// So does the longest header for all that is in tables, twice: each of its names may be that of a
 /// list.

@@ -1,7 +1,7 @@
 //! When an entry that nobody holds is closed (SPEC 3.6, 3.7).
 //!
 //! The drain delay begins anew with every last release. The idle window begins with the first
-//! idleness and is ended only by a hold of at least the drain delay, so that holds too short to be
+//! idleness and only a hold of at least the drain delay ends it. So holds that are too short to be
 //! of use cannot keep a server.
 
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! What becomes of tools whose definition changed (SPEC 7.6).
 //!
 //! What an entry publishes as its lists is what may be used. A tool that is held back is published
-//! beside them, so that it is in no view and in no call, and each holder of the entry has heard of
-//! it. What is held back of a server without an entry is remembered with its configuration, and is
+//! beside them. So it is in no view and in no call, and each holder of the entry has heard of it.
+//! What is held back of a server without an entry is remembered with its configuration, and is
 //! accepted there.
 
 use std::collections::BTreeSet;

@@ -73,8 +73,8 @@ impl PoolState {
         }
     }
 
-    /// Whether a first attempt of a name is to begin, and waits for what it replaces, for a process
-    /// slot or, as a wish, for room.
+    /// Whether a first attempt of a name is still to begin: it waits for what it replaces, for a
+    /// process slot or, as a wish, for room.
     pub(in crate::state) fn is_to_be_replaced(&self, server: ServerId) -> bool {
         let Some(name) = self.names.get(server) else { return false };
         let mut entries = name.entries.values().filter_map(|id| self.entries.get(*id));

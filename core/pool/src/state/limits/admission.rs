@@ -2,9 +2,9 @@
 //!
 //! Two questions are asked. [`obstacle`](PoolState::obstacle) is asked before something that does
 //! not run takes a place, so that the caller gets a typed answer. [`admit`](PoolState::admit) is
-//! asked at the very moment of a `Connect`, whatever led there (a first connect, a retry, a
-//! restart, a fresh attempt, a wait that is over), and its answer is the only thing that a
-//! `Connect` can be made of.
+//! asked at the very moment of a `Connect`, whatever led there: a first connect, a retry, a
+//! restart, a fresh attempt, a wait that is over. Its answer is the only thing that a `Connect` can
+//! be made of.
 //!
 //! A name has a gate, and so has a key: a name is shut by lists, a key because of the configuration
 //! that it stands for. Both have to be open. A gate that is set to what it was changes nothing, and

@@ -3,8 +3,8 @@
 //! A name has a *place* in the budget while any entry of it is spawning, active, draining,
 //! reconnecting or dying. It is *live* when something of it runs that has been connected, or that
 //! is dying; otherwise it only has its place *reserved*: it is connecting, or waits for its next
-//! attempt. It is *leaving* when all that has a place is dying or over, so that the place comes
-//! back for certain unless somebody asks for the name again.
+//! attempt. It is *leaving* when all that has a place is dying or over. The place then comes back
+//! for certain, unless somebody asks for the name again.
 //!
 //! Everything here is derived from the entries; `invariants` counts again.
 

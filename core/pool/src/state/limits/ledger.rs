@@ -9,7 +9,7 @@ use crate::state::session::ask::Ask;
 /// The process slots (SPEC 9.6).
 ///
 /// An entry keeps its slot from its first attempt until nothing of it is left, also while it is
-/// away and is to come back, so that a loss never costs it its place. A failed one has none.
+/// away. So a loss never costs it its place. A failed one has none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::state) struct Slots {
     pub(in crate::state) used: u32,

@@ -10,9 +10,8 @@
 //! 1. Nobody waits for what could begin: room is filled within the step that makes it.
 //! 2. Names wait in the order in which they came; all wishes for a key begin together, since they
 //!    need one place.
-//! 3. A name that the budget has no room for is announced as refused once for as long as it waits,
-//!    together with all others of the same step. One that only waits for a dying name to be gone is
-//!    not told of.
+//! 3. A name without room in the budget is announced as refused once for as long as it waits, with
+//!    all others of its step. One that only waits for a dying name to be gone is not told of.
 
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};

@@ -125,7 +125,7 @@ fn remembered(told: &AnnouncedState) -> usize {
 }
 
 /// SPEC 7.2: a host with a server for each of its tasks hears when the last ones that went are
-/// back, and what is remembered of those before does not grow.
+/// back. The memory of those before does not grow.
 #[test]
 fn of_servers_that_are_gone_the_last_ones_are_remembered() {
     let lists = catalog(&["one"]);

@@ -84,8 +84,7 @@ impl StreamBackoff {
     }
 
     /// Whether what was tried so often in vain is not worth another attempt. A server that answers
-    /// each attempt, if only with the place to go on from, is asked for as long as the waiter for
-    /// the answer has time.
+    /// each attempt, if only with the place to go on from, is asked while the waiter has time.
     pub(in crate::transport::http) fn is_spent(&self) -> bool {
         self.failures >= FAILURES_MAX
     }
