@@ -146,11 +146,11 @@ function warn(error) {
  */
 function readBearer(given) {
   if (given === null || given === undefined || typeof given === 'string') return { bearer: { token: given ?? null } };
-  if (!isPlainObject(given)) return { wrong: 'answer', why: 'is no token' };
+  if (!isPlainObject(given)) return { wrong: 'answer', why: 'is not a token' };
   const { token = null, expiresInMs = null } = given;
-  if (token !== null && typeof token !== 'string') return { wrong: 'token', why: 'is no text' };
+  if (token !== null && typeof token !== 'string') return { wrong: 'token', why: 'is not a text' };
   if (expiresInMs !== null && !Number.isSafeInteger(expiresInMs)) {
-    return { wrong: 'expiresInMs', why: 'is no whole number of milliseconds' };
+    return { wrong: 'expiresInMs', why: 'is not a whole number of milliseconds' };
   }
   return { bearer: { token, expires_in_ms: expiresInMs } };
 }

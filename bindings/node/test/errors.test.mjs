@@ -174,7 +174,7 @@ describe('bad input', () => {
   });
 
   // SPEC 5.12, 16.5
-  it('an argument that is no text is named', async (t) => {
+  it('an argument that is not a text is named', async (t) => {
     const { lease, pool, session } = await openLease(t);
     const cases = [
       [() => lease.callTool(), 'tool'],
@@ -239,7 +239,7 @@ describe('bad input', () => {
     assert.equal((await rejection(lease.getPrompt('greet'))).outcome, 'not_sent');
   });
 
-  it('arguments that JSON cannot write, or that are no object', async (t) => {
+  it('arguments that JSON cannot write, or that are not an object', async (t) => {
     const { lease } = await openLease(t);
     const circle = {};
     circle.circle = circle;

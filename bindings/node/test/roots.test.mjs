@@ -21,7 +21,7 @@ it('folders are looked at beside the event loop', async (t) => {
 });
 
 // SPEC 15.2, 5.5
-it('what is no folder is refused, and a change that is not begun can be taken back', async (t) => {
+it('what is not a folder is refused, and a change that is not begun can be taken back', async (t) => {
   const { pool } = openPool(t);
   const error = await rejection(pool.setRoots(['/', 'no/such/folder']));
   assert.deepEqual([error.code, error.detail.path], ['TRUNKLINE_INVALID_ARGUMENT', 'roots[1]']);

@@ -272,7 +272,7 @@ def test_an_index_that_no_entry_has_restarts_nothing(log: Log, index: int) -> No
 
 
 def test_the_words_of_others_stay_as_they_are(log: Log) -> None:
-    """SPEC 5.2, 5.12: what a server says, and what it and its tools are called, is no option of ours."""
+    """SPEC 5.2, 5.12: what a server says, and what it and its tools are called, is not an option of ours."""
     with trunkline.sync.Pool() as pool:
         pool.add_server("s", log.server("--list-changes"))
         session = pool.session("a")

@@ -25,14 +25,15 @@ pub(super) fn token_in(answer: &str) -> Result<Option<Token>, Error> {
         None => None,
         Some(lives) => {
             let lives = lives.as_u64().filter(|lives| *lives < LIFE_MAX_MS).ok_or_else(|| {
-                let why = "`expires_in_ms` is no whole number of milliseconds, from 0 to 31 years";
+                let why =
+                    "`expires_in_ms` is not a whole number of milliseconds, from 0 to 31 years";
                 unfit("expires_in_ms", why)
             })?;
             Some(Duration::from_millis(lives))
         }
     };
     let Some(token) = member("token") else { return Ok(None) };
-    let text = token.as_str().ok_or_else(|| unfit("token", "`token` is no text"))?;
+    let text = token.as_str().ok_or_else(|| unfit("token", "`token` is not a text"))?;
     let why = "`token` is empty, or holds characters that no header can have";
     Token::new(text, lives).map(Some).map_err(|_| unfit("token", why))
 }

@@ -191,7 +191,7 @@ fn kind_of(method: &str, params: &str) -> Result<HandlerKind, Refusal> {
             Ok(HandlerKind::ElicitationUrl)
         }
         Some("url") => {
-            Err(Refusal::new(Refusal::INVALID_PARAMS, "the url is no http or https address"))
+            Err(Refusal::new(Refusal::INVALID_PARAMS, "the url is not an http or https address"))
         }
         Some(_) => Err(Refusal::new(Refusal::INVALID_PARAMS, "the mode is unknown")),
     }

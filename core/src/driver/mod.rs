@@ -459,7 +459,7 @@ fn workspace(options: &PoolOptions) -> Result<PathBuf> {
     };
     let folder =
         std::fs::canonicalize(folder).map_err(|error| wrong(format!("is not there: {error}")))?;
-    if folder.is_dir() { Ok(folder) } else { Err(wrong("is no folder".into())) }
+    if folder.is_dir() { Ok(folder) } else { Err(wrong("is not a folder".into())) }
 }
 
 /// Calls the reducer when its deadlines fall due; ends with the pool.

@@ -75,7 +75,7 @@ pub(crate) fn folders(workspace: &Path, given: &[String]) -> Result<Vec<PathBuf>
     let folder = |(place, path): (usize, &String)| {
         let folder = std::fs::canonicalize(workspace.join(path))
             .map_err(|error| wrong(place, format!("is not there: {error}")))?;
-        if folder.is_dir() { Ok(folder) } else { Err(wrong(place, "is no folder".into())) }
+        if folder.is_dir() { Ok(folder) } else { Err(wrong(place, "is not a folder".into())) }
     };
     let folders: Vec<PathBuf> = given.iter().enumerate().map(folder).collect::<Result<_>>()?;
     Ok(each_once(folders))

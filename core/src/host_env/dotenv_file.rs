@@ -40,7 +40,7 @@ pub(crate) fn read_env_file(
         }
     })?;
     parse_dotenv(&text).map_err(|fault| {
-        let why = format!("is no file of variables: line {} {}", fault.line, fault.sentence);
+        let why = format!("is not a file of variables: line {} {}", fault.line, fault.sentence);
         refused(&why)
     })
 }

@@ -107,7 +107,7 @@ fn unfit(server: &str, command: &str, interpreter: &str, error: &io::Error) -> E
     };
     let (why, hint) = match (ends_in_cr, error.kind()) {
         (true, _) => (
-            format!("{name} and a carriage return, which is no program"),
+            format!("{name} and a carriage return, which is not a program"),
             "save the script with the line ends of Unix (LF alone, no CR)",
         ),
         (false, io::ErrorKind::PermissionDenied) => (

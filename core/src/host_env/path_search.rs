@@ -206,7 +206,7 @@ pub(crate) fn failure(server: &str, command: &str, step: &str, error: &io::Error
         }
         io::ErrorKind::PermissionDenied => "make the file executable for this user",
         _ if is_no_program(error) => {
-            "the file is no program of this machine; a script begins with a line such as #!/bin/sh"
+            "the file is not a program of this machine; a script begins with a line such as #!/bin/sh"
         }
         _ => "start the command by hand to see why",
     };

@@ -146,7 +146,7 @@ fn the_interpreter_of_a_script_is_named() {
         (b"#! \t/no/such/python -u", "/no/such/python", "which is not there"),
         (b"#!none", "none", "which is not there"),
         (b"#!plain", "plain", "which may not be executed"),
-        (b"#!/bin/sh\r", "/bin/sh", "and a carriage return, which is no program"),
+        (b"#!/bin/sh\r", "/bin/sh", "and a carriage return, which is not a program"),
     ] {
         let error = checked(first).unwrap_err();
         assert_eq!((error.code(), error.server()), (ErrorCode::SpawnFailed, Some("one")));

@@ -44,7 +44,7 @@ pub async fn login_shell(
     workspace: PathBuf,
 ) -> Result<std::result::Result<LoginShell, String>> {
     let Some(command) = program.to_str().filter(|_| program.is_absolute()) else {
-        return Ok(Err("is no absolute path".to_owned()));
+        return Ok(Err("is not an absolute path".to_owned()));
     };
     let script = format!("printf '%s\\0' {MARK}; env -0");
     let spec = StdioSpec {

@@ -28,7 +28,7 @@ pub(crate) fn user_folder(
         let home = PathBuf::from(home);
         // What was meant is not known, so that nothing is kept elsewhere.
         let whole = home.is_absolute().then_some(home);
-        return whole.ok_or("the variable TRUNKLINE_HOME is no whole path");
+        return whole.ok_or("the variable TRUNKLINE_HOME is not a whole path");
     }
     let folder = |name: &str| variable(name).map(PathBuf::from).filter(|it| it.is_absolute());
     let (of_mac, of_freedesktop, of_others) = match purpose {

@@ -103,7 +103,7 @@ impl Checker {
     }
 
     fn step(&mut self, step: &Value) {
-        let Some(step) = step.as_object() else { return self.fault("a step is no object") };
+        let Some(step) = step.as_object() else { return self.fault("a step is not an object") };
         let is_verb = |key: &&String| !EXPECTATIONS.contains(&key.as_str());
         let verbs: Vec<&String> = step.keys().filter(is_verb).collect();
         match verbs[..] {

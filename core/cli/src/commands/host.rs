@@ -40,7 +40,7 @@ pub(super) fn read(path: &Path) -> Result<Host, Failure> {
     let (Some(pid), Some(written), Some(period), true) =
         (number("pid"), number("written_at_ms"), number("period_ms"), whole["status"].is_object())
     else {
-        let message = format!("{named} is no status that a host wrote");
+        let message = format!("{named} is not a status that a host wrote");
         return Err(Failure::new(Exit::Settings, message));
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

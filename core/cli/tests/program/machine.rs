@@ -169,7 +169,7 @@ fn folders_are_told_with_whether_they_can_be_used() {
     });
     home.settings(".cursor/mcp.json", &servers);
     home.settings("ws/.mcp.json", &json!({ "run": { "command": "npx", "args": ["-y", "x"] } }));
-    home.write(".local/state/trunkline", "this is no folder");
+    home.write(".local/state/trunkline", "this is not a folder");
     let ran = doctor(&home, &[], &[]);
     says(&ran, "folder", "ok", "demo", home.path("ws").to_str().unwrap());
     says(&ran, "folder", "wrong", "gone", "cannot be entered");
@@ -177,7 +177,7 @@ fn folders_are_told_with_whether_they_can_be_used() {
     says(&ran, "folder", "wrong", "", ".local/state/trunkline cannot be written");
     says(&ran, "folder", "ok", "", ".cache/trunkline, not there yet, can be made");
     let named = doctor(&home, &[], &[("TRUNKLINE_HOME", "relative")]);
-    says(&named, "folder", "wrong", "", "TRUNKLINE_HOME is no whole path");
+    says(&named, "folder", "wrong", "", "TRUNKLINE_HOME is not a whole path");
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn a_shell_that_does_not_answer_is_told_and_left_behind_by_nothing() {
     let pid = std::fs::read_to_string(&pid).unwrap();
     assert!(!Path::new("/proc").join(pid.trim()).exists(), "{pid}");
     for (shell, words) in
-        [("/no/such", "cannot be started"), ("sh", "no absolute path"), ("", "names none")]
+        [("/no/such", "cannot be started"), ("sh", "not an absolute path"), ("", "names none")]
     {
         let ran = doctor(&home, &["--shell"], &[("SHELL", shell)]);
         says(&ran, "shell", "note", "", words);

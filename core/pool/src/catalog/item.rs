@@ -63,7 +63,7 @@ impl Item {
             return Err(SkippedItem { list, name: name_of(list, definition), reason });
         }
         if !definition.starts_with('{') {
-            return Err(nameless("it is no object".into()));
+            return Err(nameless("it is not an object".into()));
         }
         let form = canonical(definition);
         // Of what has no form the name is looked for all the same.
@@ -77,7 +77,7 @@ impl Item {
             .ok()
             // No server would know it by another name.
             .filter(|_| definition == written || !is_mended(list, written))
-            .ok_or_else(|| nameless(format!("its `{key}` is no string")))?;
+            .ok_or_else(|| nameless(format!("its `{key}` is not a string")))?;
         let named = |reason: String| SkippedItem { list, name: Some(shown(&name)), reason };
         check_name(list, &name).map_err(|reason| named(reason.into()))?;
         // The whole has to have one meaning, or what a model is shown would depend on who reads it.

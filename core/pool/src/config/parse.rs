@@ -195,7 +195,7 @@ fn stdio(fields: &mut Fields<'_>) -> Result<StdioSpec> {
     for (name, value) in fields.text_map("env")? {
         if name.is_empty() || name.contains(['=', '\0', '\u{feff}']) {
             let name = without_value(&name, &['=']);
-            let message = format!("`{}` is no name of a variable", escaped(&name));
+            let message = format!("`{}` is not the name of a variable", escaped(&name));
             return Err(fields.error(&joined("env", &name), &message));
         }
         match value {
@@ -308,7 +308,7 @@ fn headers(fields: &mut Fields<'_>) -> Result<BTreeMap<String, String>> {
         let Some(value) = value else { continue };
         if name.is_empty() || !name.bytes().all(is_token_byte) {
             let name = without_value(&name, &[':', ' ', '=']);
-            let message = format!("`{}` is no header name", escaped(&name));
+            let message = format!("`{}` is not a header name", escaped(&name));
             return Err(fields.error(&joined("headers", &name), &message));
         }
         if value.chars().any(|c| c != '\t' && c.is_control()) {

@@ -234,11 +234,16 @@ impl<'a> Texts<'a> {
             }
             VariableFault::Unknown(name) if is_word(name) => {
                 let variable = before(name, is_sign);
-                self.undefined(path, &variable, "which is no variable that is known", HINT_DOLLAR)
+                self.undefined(
+                    path,
+                    &variable,
+                    "which is not a variable that is known",
+                    HINT_DOLLAR,
+                )
             }
             // What is no word may be anything, a secret too.
             VariableFault::Unknown(_) => {
-                let message = format!("`{path}` has a `${{…}}` that is no variable");
+                let message = format!("`{path}` has a `${{…}}` that is not a variable");
                 let error = self.template.error(ErrorCode::InvalidConfig, path, &message);
                 error.with_hint(HINT_DOLLAR)
             }

@@ -103,7 +103,7 @@ words! {
     /// What a host's own source of credentials did instead of giving some.
     denial {
         REFUSED "refused" "it has none";
-        FAILED "failed" "it gave something that is no token, or panicked";
+        FAILED "failed" "it gave something that is not a token, or panicked";
         TIMEOUT "timeout" "it took too long";
     }
 

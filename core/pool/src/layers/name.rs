@@ -85,7 +85,7 @@ impl FromStr for SourceName {
         let Some(scope) = Scope::from_name(scope) else {
             let words = Scope::ALL.map(Scope::as_str).join(", ");
             let shown: String = escaped(scope).chars().take(64).collect();
-            return Err(wrong(&format!("`{shown}` is no scope of a source: one of {words}")));
+            return Err(wrong(&format!("`{shown}` is not a scope of a source: one of {words}")));
         };
         match part {
             Some(part) => SourceName::new(scope, part),

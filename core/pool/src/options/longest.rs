@@ -46,7 +46,7 @@ pub fn longest(scope: OptionScope, path: &str) -> Duration {
     match kind {
         Some(OptionKind::Duration { max, .. }) => Duration::from_millis(max),
         _ => {
-            debug_assert!(false, "`{path}` is no option that takes a time");
+            debug_assert!(false, "`{path}` is not an option that takes a time");
             Duration::ZERO
         }
     }

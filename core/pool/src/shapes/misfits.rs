@@ -57,7 +57,7 @@ fn as_schema(path: &str, value: &mut Value, left_out: &mut Vec<LeftOut>) -> bool
         Value::Array(names) if path.contains("/dependencies/") && !names.is_empty() => {
             return false;
         }
-        _ => left_out.push(LeftOut::new(path.to_owned(), "is no schema")),
+        _ => left_out.push(LeftOut::new(path.to_owned(), "is not a schema")),
     }
     *value = json!({});
     true
@@ -81,28 +81,28 @@ fn fitted(takes: Takes, value: &mut Value) -> KeywordFit {
     };
     match takes {
         Takes::SchemasByName | Takes::SchemasOrNamesByName => {
-            fits(value.is_object(), "is no map of schemas")
+            fits(value.is_object(), "is not a map of schemas")
         }
         Takes::NamesByName => {
             let are_names = |by_name: &Map<String, Value>| by_name.values().all(are_texts);
-            fits(value.as_object().is_some_and(are_names), "is no map of names")
+            fits(value.as_object().is_some_and(are_names), "is not a map of names")
         }
-        Takes::Schema => fits(value.is_object() || value.is_boolean(), "is no schema"),
+        Takes::Schema => fits(value.is_object() || value.is_boolean(), "is not a schema"),
         Takes::SchemaOrSchemas => {
-            fits(value.is_object() || value.is_boolean() || value.is_array(), "is no schema")
+            fits(value.is_object() || value.is_boolean() || value.is_array(), "is not a schema")
         }
         // An array of no schema says nothing.
         Takes::Schemas if value.as_array().is_some_and(Vec::is_empty) || is_empty_map(value) => {
             KeywordFit::Absent
         }
-        Takes::Schemas => fits(value.is_array(), "is no array of schemas"),
+        Takes::Schemas => fits(value.is_array(), "is not an array of schemas"),
         Takes::Names => names(value),
         Takes::Type => types(value),
-        Takes::Text => fits(value.is_string(), "is no string"),
-        Takes::Number => fits(value.is_number(), "is no number"),
+        Takes::Text => fits(value.is_string(), "is not a string"),
+        Takes::Number => fits(value.is_number(), "is not a number"),
         Takes::Count => {
             let is_count = value.as_f64().is_some_and(|it| it >= 0.0 && it.fract() == 0.0);
-            fits(is_count, "is no count")
+            fits(is_count, "is not a count")
         }
         Takes::Bool => fits(value.is_boolean(), "is neither true nor false"),
     }
@@ -122,7 +122,7 @@ fn names(value: &mut Value) -> KeywordFit {
         *value = json!([]);
         return KeywordFit::Changed;
     }
-    let Value::Array(names) = value else { return KeywordFit::Never("is no array of names") };
+    let Value::Array(names) = value else { return KeywordFit::Never("is not an array of names") };
     let before = names.len();
     let mut seen = std::collections::HashSet::new();
     names.retain(|name| name.as_str().is_some_and(|name| seen.insert(name.to_owned())));
@@ -144,7 +144,7 @@ fn types(value: &mut Value) -> KeywordFit {
         word => known(word),
     };
     match fitted {
-        None => KeywordFit::Never("is no type that there is"),
+        None => KeywordFit::Never("is not a type that there is"),
         Some(fitted) if fitted == before => KeywordFit::As,
         Some(fitted) => {
             *value = fitted;

@@ -202,7 +202,7 @@ impl Grant {
 
     /// What the file has in place of what is held: another process was issued it.
     pub(in crate::auth) async fn take_over(&self, kept: &TokenRecord) -> Result<(), Error> {
-        let unread = |_| errors::broken("what was kept is no token", "token");
+        let unread = |_| errors::broken("what was kept is not a token", "token");
         let token: OAuthTokenResponse =
             serde_json::from_value(kept.token.clone()).map_err(unread)?;
         let received = Some(kept.came_ms() / 1000);
@@ -364,7 +364,8 @@ impl Grant {
 }
 
 fn read(answer: &OAuthTokenResponse) -> Result<(Token, Issued), Error> {
-    let unread = |_| errors::broken("the answer of the authorization server is no token", "token");
+    let unread =
+        |_| errors::broken("the answer of the authorization server is not a token", "token");
     let value = serde_json::to_value(answer).map_err(unread)?;
     let issued: Issued = serde_json::from_value(value).map_err(unread)?;
     let lives = issued.expires_in.map(Duration::from_secs);

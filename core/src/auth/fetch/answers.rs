@@ -84,7 +84,7 @@ impl Fetch {
                 Err(errors::broken(message, "token").with_detail("found", kind))
             }
             Err(_) => {
-                let message = "the answer of the authorization server is no token";
+                let message = "the answer of the authorization server is not a token";
                 Err(errors::broken(message, "token"))
             }
         }

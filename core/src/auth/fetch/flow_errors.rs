@@ -56,9 +56,10 @@ fn sorted(error: AuthError, words: String, fetch: &Fetch) -> Error {
 /// No token was issued, or none that is one.
 fn unissued(words: String, answered: Option<AuthorizationAnswer>) -> Error {
     match answered {
-        Some(AuthorizationAnswer { status, error: None, .. }) if status.is_success() => {
-            broken(format!("the answer of the authorization server is no token: {words}"), "token")
-        }
+        Some(AuthorizationAnswer { status, error: None, .. }) if status.is_success() => broken(
+            format!("the answer of the authorization server is not a token: {words}"),
+            "token",
+        ),
         Some(AuthorizationAnswer { status, error: None, .. }) => {
             let status = status.as_u16();
             let message = format!("the authorization server answered with the status {status}");

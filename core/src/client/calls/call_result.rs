@@ -21,7 +21,7 @@ impl CallResult {
         if reply.json.starts_with('{') {
             return Ok(CallResult(reply));
         }
-        let message = "the server answered with a result that is no object";
+        let message = "the server answered with a result that is not an object";
         Err(Error::new(ErrorCode::Protocol, message).with_outcome(Outcome::Unknown))
     }
 

@@ -139,7 +139,8 @@ impl Link {
             self.redactor.text(value[name].as_str().unwrap_or_default())
         };
         let Some(revision) = read["protocolVersion"].as_str() else {
-            let what = if read.is_object() { "has no `protocolVersion`" } else { "is no object" };
+            let what =
+                if read.is_object() { "has no `protocolVersion`" } else { "is not an object" };
             let message = format!("the server's answer to the handshake {what}");
             return Err(errors::protocol(&self.server, message));
         };

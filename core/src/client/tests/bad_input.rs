@@ -160,7 +160,7 @@ async fn a_refused_handshake_carries_the_refusal() {
 #[tokio::test]
 async fn what_an_answer_to_the_handshake_lacks_is_named() {
     for (result, said) in [
-        ("7", "is no object"),
+        ("7", "is not an object"),
         ("[]", "has no `protocolVersion`"),
         ("{}", "has no `protocolVersion`"),
         (r#"{"protocolVersion":null,"capabilities":{}}"#, "has no `protocolVersion`"),

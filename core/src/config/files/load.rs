@@ -115,7 +115,9 @@ impl Config {
         let place = WorkspaceSide::of(&path, workspace);
         let scope = match (options.source, place) {
             (None, place) => place.scope(&path, workspace),
-            (Some(Scope::Runtime), _) => return wrong("source", "a file is no source of run time"),
+            (Some(Scope::Runtime), _) => {
+                return wrong("source", "a file is not a source of run time");
+            }
             (Some(scope), place) if !place.allows(scope) => {
                 let message = "a file inside of the workspace is a source of `project`, `workspace` or `launch`";
                 return wrong("source", message);

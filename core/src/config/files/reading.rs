@@ -306,7 +306,7 @@ pub(crate) fn says(
             false => ", and others than this user own it or may write it",
         };
         return refused(format!(
-            "the file lies inside of the workspace now, where it is no source of `{scope}`{why}"
+            "the file lies inside of the workspace now, where it is not a source of `{scope}`{why}"
         ));
     }
     let written = |path: &Path| path.to_str().map(str::to_owned);

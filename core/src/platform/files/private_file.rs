@@ -20,7 +20,7 @@ pub(crate) fn open_own(path: &Path) -> io::Result<File> {
         return Err(io::Error::from_raw_os_error(libc::EISDIR));
     }
     if !metadata.is_file() {
-        return unfit("it is no regular file");
+        return unfit("it is not a regular file");
     }
     if metadata.uid() != user {
         return unfit("it belongs to another user");
@@ -37,7 +37,7 @@ pub(crate) fn open_own(path: &Path) -> io::Result<File> {
     let file = File::open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),
-        false => Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is no regular file")),
+        false => Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not a regular file")),
     }
 }
 

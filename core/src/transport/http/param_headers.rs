@@ -212,7 +212,7 @@ impl MirrorSearch {
         annotation: &Value,
         path: &[String],
     ) -> Result<(), &'static str> {
-        let name = annotation.as_str().ok_or("its `x-mcp-header` is no text")?;
+        let name = annotation.as_str().ok_or("its `x-mcp-header` is not a text")?;
         if name.is_empty() {
             return Err("its `x-mcp-header` is empty");
         }
@@ -222,7 +222,7 @@ impl MirrorSearch {
         );
         if !primitive {
             return Err(
-                "its `x-mcp-header` is on an argument that is no string, integer or boolean",
+                "its `x-mcp-header` is on an argument that is not a string, integer or boolean",
             );
         }
         let header = HeaderName::from_bytes(format!("mcp-param-{name}").as_bytes());

@@ -175,7 +175,7 @@ impl<'a> Dist<'a> {
     /// Makes an archive of a folder, the same of the same files.
     fn archive(&self, run: &mut Run, folder: &Path, to: &Path) -> Result<(), Stop> {
         let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
-            return Err(Stop::Failed(format!("{} is no folder", folder.display())));
+            return Err(Stop::Failed(format!("{} is not a folder", folder.display())));
         };
         let mut tar = self.machine.command("tar");
         tar.args(["--sort=name", "--owner=0", "--group=0", "--numeric-owner"]);

@@ -241,7 +241,7 @@ fn messages_that_say_nothing_are_found_where_an_error_is_made() {
     {
         assert!(weak(message), "{message}");
     }
-    for message in ["the server ended before it answered", "`{path}` is no folder"] {
+    for message in ["the server ended before it answered", "`{path}` is not a folder"] {
         assert!(!weak(message), "{message}");
     }
     let elsewhere = "    Error::new(ErrorCode::Io, \"No\")\n";

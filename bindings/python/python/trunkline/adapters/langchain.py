@@ -97,7 +97,7 @@ async def get_tools(
 async def prompt(
     session: trunkline.Session, server: str, name: str, arguments: dict[str, str] | None = None, **options: Any
 ) -> list[HumanMessage | AIMessage]:
-    """A prompt of a server, as messages. What is no text in it is a list of LangChain's standard blocks. Options are those of the request, such as ``timeout``."""
+    """A prompt of a server, as messages. What is not a text in it is a list of LangChain's standard blocks. Options are those of the request, such as ``timeout``."""
     async with session.acquire(server) as lease:
         decoded = (await lease.get_prompt(name, arguments, **options)).decoded
     said = decoded.get("messages")

@@ -293,7 +293,7 @@ def _unwrapped(structured: Any) -> Any:
 def _output(result: trunkline.CallResult) -> Any:
     """Structured content where there is some and nothing but text beside it, else the blocks.
 
-    A member ``result`` alone stands for its value, which is no object: SDKs wrap such values so. An empty list is no structured content where
+    A member ``result`` alone stands for its value, which is not an object: SDKs wrap such values so. An empty list is no structured content where
     there is a text: PHP writes nothing so.
     """
     blocks, structured = content(result), result.structured_content

@@ -20,9 +20,9 @@ fn reports_say_what_is_wrong() {
     let with = |member: &str| format!(r#"{{"name":"x","inputSchema":{{}},{member}}}"#);
     let deep = format!(r#""other":{}{}"#, "[".repeat(64), "]".repeat(64));
     for (definition, expected) in [
-        ("5".to_owned(), "it is no object"),
+        ("5".to_owned(), "it is not an object"),
         (r#"{"inputSchema":{}}"#.into(), "it has no `name`"),
-        (r#"{"name":5,"inputSchema":{}}"#.into(), "its `name` is no string"),
+        (r#"{"name":5,"inputSchema":{}}"#.into(), "its `name` is not a string"),
         (r#"{"name":"","inputSchema":{}}"#.into(), "its name is empty"),
         (
             r#"{"name":"a\nb","inputSchema":{}}"#.into(),

@@ -105,7 +105,7 @@ pub(super) const ROWS: &[Operation] = &[
     .errors(&[
         fails_when(
             InvalidArgument,
-            "(with `detail.path`, `roots[0]`) for one that is no folder, with nothing changed",
+            "(with `detail.path`, `roots[0]`) for one that is not a folder, with nothing changed",
         ),
         fails(Closing),
         fails(Closed),
@@ -221,7 +221,7 @@ pub(super) const ROWS: &[Operation] = &[
     .errors(&[
         fails_when(
             InvalidConfig,
-            "when it is no object of servers (a server that is wrong spoils itself alone, in the report)",
+            "when it is not an object of servers (a server that is wrong spoils itself alone, in the report)",
         ),
         fails(Closing),
         fails(Closed),

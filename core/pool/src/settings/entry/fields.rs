@@ -284,7 +284,7 @@ impl EntryReader {
         let is_part = |c: char| c == '_' || c.is_ascii_alphanumeric();
         match name.chars().all(is_part) && !name.starts_with(|c: char| c.is_ascii_digit()) {
             true => Ok(name),
-            false => fault(path, format!("`{path}` is no name of a variable")),
+            false => fault(path, format!("`{path}` is not the name of a variable")),
         }
     }
 }

@@ -127,7 +127,7 @@ impl<'a> YamlReader<'a> {
             let name = match event {
                 Event::MappingEnd => return Ok(Content::Map(members)),
                 Event::Scalar(name, ..) => name.into_owned(),
-                _ => return Err(malformed(place, "a name that is no plain text")),
+                _ => return Err(malformed(place, "a name that is not a plain text")),
             };
             self.nodes = bounded(self.nodes + name.len() / NODE_BYTES, place)?;
             let (event, value_place) = self.next()?;

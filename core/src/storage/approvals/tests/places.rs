@@ -16,7 +16,7 @@ fn place(platform: Platform, variables: &[(&str, &str)]) -> Option<String> {
     };
     match ApprovalsLocation::of_user(platform, variable) {
         ApprovalsLocation::File(file) => Some(file.path().to_str().unwrap().replace('\\', "/")),
-        ApprovalsLocation::Memory => panic!("it is no file"),
+        ApprovalsLocation::Memory => panic!("it is not a file"),
         ApprovalsLocation::Nowhere(_) => None,
     }
 }

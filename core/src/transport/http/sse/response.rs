@@ -106,7 +106,7 @@ fn take_text(channel: &HttpSession, body: &[u8], id: u64) -> Result<(), Failure>
         return Ok(());
     }
     Err(refused(match heard(text) {
-        Heard::Noise => "the body of the server's answer is no message",
+        Heard::Noise => "the body of the server's answer is not a message",
         Heard::Message(_) | Heard::Broken { .. } => {
             "the body of the server's answer answers something else"
         }
