@@ -147,7 +147,7 @@ impl FrameWriter {
         queue.frames.withdraw(request, begun)
     }
 
-    /// The requests that wait and are not written in part.
+    /// The requests that wait and were not begun.
     pub(crate) fn unsent(&self) -> HashSet<u64> {
         let queue = self.lock();
         queue.frames.requests(usize::from(queue.written > 0)).collect()
