@@ -319,7 +319,7 @@ export class Pool extends Emitter {
    *
    * `roots`: absolute, or relative to the workspace, as the option `roots` of the pool.
    *
-   * Errors: `TRUNKLINE_INVALID_ARGUMENT` (with `detail.path`, `roots[0]`) for one that is no
+   * Errors: `TRUNKLINE_INVALID_ARGUMENT` (with `detail.path`, `roots[0]`) for one that is not a
    * folder, with nothing changed.
    */
   setRoots(roots: string[], options?: Abortable): Promise<void>;
@@ -375,7 +375,7 @@ export class Pool extends Emitter {
    * {action, error?}}, findings?}`, with the members that no rule knows as `[{kind, server, path,
    * nearest?}]`.
    *
-   * Errors: `TRUNKLINE_INVALID_CONFIG` when it is no object of servers (a server that is wrong
+   * Errors: `TRUNKLINE_INVALID_CONFIG` when it is not an object of servers (a server that is wrong
    * spoils itself alone, in the report).
    */
   reconcile(servers: Servers, options?: Abortable): Promise<ReconcileReport>;

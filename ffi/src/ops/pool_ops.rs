@@ -221,7 +221,7 @@ pub unsafe extern "C" fn trunkline_pool_accept_tool_enqueue(
 /// `roots_json`: as JSON, absolute, or relative to the workspace, as the option `roots` of the
 /// pool.
 ///
-/// Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots[0]`) for one that is no folder, with
+/// Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots[0]`) for one that is not a folder, with
 /// nothing changed, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_set_roots(
@@ -435,8 +435,8 @@ pub unsafe extern "C" fn trunkline_pool_drain_all_enqueue(
 /// servers: {name: {action, error?}}, findings?}`, with the members that no rule knows as `[{kind,
 /// server, path, nearest?}]`. Free it with `trunkline_buf_free`.
 ///
-/// Errors: `INVALID_CONFIG` when it is no object of servers (a server that is wrong spoils itself
-/// alone, in the report), `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+/// Errors: `INVALID_CONFIG` when it is not an object of servers (a server that is wrong spoils
+/// itself alone, in the report), `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_pool_reconcile(
     pool: *mut PoolObject,

@@ -151,8 +151,8 @@ class Pool(PoolBase):
 
         ``roots``: absolute, or relative to the workspace, as the option ``roots`` of the pool.
 
-        Errors: ``invalid_argument`` (with ``detail.path``, ``roots[0]``) for one that is not a folder,
-        with nothing changed.
+        Errors: ``invalid_argument`` (with ``detail.path``, ``roots[0]``) for one that is not a
+        folder, with nothing changed.
         """
         block(self._native.set_roots, roots_text(roots))
 
@@ -176,8 +176,8 @@ class Pool(PoolBase):
         {name: {action, error?}}, findings?}``, with the members that no rule knows as ``[{kind,
         server, path, nearest?}]``.
 
-        Errors: ``invalid_config`` when it is not an object of servers (a server that is wrong spoils
-        itself alone, in the report).
+        Errors: ``invalid_config`` when it is not an object of servers (a server that is wrong
+        spoils itself alone, in the report).
         """
         report: ReconcileReport = _reported("ReconcileReport", self._native.reconcile, config_text(servers, "servers"))
         return report
