@@ -20,7 +20,7 @@ def check_types(value: Any) -> None:
 
 
 def _check_members(value: Any) -> None:
-    names = {**vars(reports), **vars(events), **_NAMES}
+    names = {**vars(events), **vars(reports), **_NAMES}
     hints = get_type_hints(type(value), names, names)
     of_base = set(vars(trunkline.Event)) | {"v"} if isinstance(value, trunkline.Event) else set()
     for name in value:

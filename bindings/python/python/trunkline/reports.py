@@ -117,7 +117,7 @@ class SourceReport(Record):
     findings: list[Finding] | None
 
 
-class SourceError(Record):
+class UnreadSource(Record):
     """A file that cannot be read."""
 
     source: str
@@ -144,7 +144,7 @@ class RestartReport(Record):
 class ReloadReport(SourceReport):
     """What a ``reload`` did, and the files that cannot be read."""
 
-    errors: list[SourceError]
+    errors: list[UnreadSource]
     reconnected: dict[str, list[RestartRow]] | None
 
 
