@@ -404,7 +404,8 @@ fn a_close_has_a_time_of_its_own() {
         host(async {
             rig.configure(json!({ "s": rig.server(&[]) })).await;
             let lease = acquire(&rig.session("a"), "s").await;
-            let call = lease.call_tool("sleep", r#"{"ms":600000}"#, &CallOptions::default());
+            let defaults = CallOptions::default();
+            let call = lease.call_tool("sleep", r#"{"ms":600000}"#, &defaults);
             let closes = async {
                 let first = rig.pool.close_with(options(close));
                 let second = (!hurried.is_empty()).then(|| rig.pool.close_with(options(hurried)));

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 /// Verbs, and how many arguments each takes.
-const VERBS: [(&str, usize, usize); 59] = [
+const VERBS: [(&str, usize, usize); 60] = [
     ("open", 1, 2),
     ("close", 1, 2),
     ("acquire", 2, 4),
