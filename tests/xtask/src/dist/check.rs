@@ -69,7 +69,7 @@ pub fn c(dist: &Dist, run: &mut Run) -> Result<(), Stop> {
     run.command(dist.machine.command("make").arg("-s").arg("-C").arg(&examples))?;
     let server = dist.machine.testserver(run)?;
     for program in ["call", "calls", "queue", "forms", "coroutine", "two_sessions"] {
-        run.command(dist.machine.command(examples.join(program)).arg(&server))?;
+        run.command(dist.machine.command(examples.join(program)).arg(server))?;
     }
     let mut command = dist.machine.command(lib.join("../bin/trunkline"));
     run.command(command.arg("--version"))?;
