@@ -39,9 +39,7 @@ public:
             form_.of.number, detail::view(method), detail::view(params), &raw);
     }
     /**
-     * Subscribes the session to updates of a resource, which come as `resource_updated` events, of
-     * a modern server also those of a part of it, by the `uri` of the whole. See
-     * `trunkline_lease_subscribe_resource`.
+     * Subscribes the session to updates of a resource. See `trunkline_lease_subscribe_resource`.
      */
     auto subscribe_resource(std::string_view uri) {
         return form_.template run<void>(
@@ -77,9 +75,8 @@ public:
             form_.of.number, detail::view(server), detail::view(config), detail::view(options));
     }
     /**
-     * Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
-     * `start_gate_ms` have passed since the session was opened, whichever is first. See
-     * `trunkline_session_started`.
+     * Waits until each server that the session wants is ready, has failed or sleeps, and says how
+     * each of them stands. See `trunkline_session_started`.
      */
     auto started() {
         return form_.template run<std::string>(
@@ -96,8 +93,8 @@ public:
             form_.of.number, detail::view(server), detail::milliseconds(timeout));
     }
     /**
-     * Has the lists of a server read anew, for servers that announce nothing, and waits until what
-     * came of it is in force. See `trunkline_session_refresh`.
+     * Reads the lists of a server anew, for servers that announce nothing, and waits until they are
+     * in force. See `trunkline_session_refresh`.
      */
     auto refresh(std::string_view server) {
         return form_.template run<void>(
@@ -105,7 +102,7 @@ public:
             form_.of.number, detail::view(server));
     }
     /**
-     * Waits until no list of the session's servers is being read or has to be, at most 5 s. See
+     * Waits until no list of the session's servers is being read or owed, at most 5 s. See
      * `trunkline_session_listed`.
      */
     auto listed(std::string_view server = {}) {
@@ -122,6 +119,16 @@ public:
         return form_.template run<std::string>(
             &trunkline_session_call_tool_start, &trunkline_session_call_tool_enqueue,
             form_.of.number, detail::view(tool), detail::view(arguments), &raw);
+    }
+    /**
+     * Sends any other request of the protocol to a server, as `trunkline_lease_request`. See
+     * `trunkline_session_request`.
+     */
+    auto request(std::string_view server, std::string_view method, std::string_view params = {}, const call_options &options = detail::default_options()) {
+        const trunkline_call_options raw = options.raw();
+        return form_.template run<std::string>(
+            &trunkline_session_request_start, &trunkline_session_request_enqueue,
+            form_.of.number, detail::view(server), detail::view(method), detail::view(params), &raw);
     }
 
 private:
@@ -179,9 +186,8 @@ public:
             detail::view(options));
     }
     /**
-     * Makes these servers the pool's run-time source, and waits until that is done: what is new
-     * starts in the sessions that want it, what is gone is released, what is equal is not touched.
-     * See `trunkline_pool_reconcile`.
+     * Makes these servers the pool's run-time source, and waits until that is done. See
+     * `trunkline_pool_reconcile`.
      */
     auto reconcile(std::string_view servers) {
         return form_.template run<std::string>(
@@ -198,7 +204,7 @@ public:
             detail::view(path), detail::view(options));
     }
     /**
-     * Says whether the workspace is trusted. See `trunkline_pool_set_trusted`.
+     * Sets whether the workspace is trusted. See `trunkline_pool_set_trusted`.
      */
     auto set_trusted(workspace_trust trusted) {
         return form_.template run<std::string>(
@@ -206,9 +212,7 @@ public:
             static_cast<std::uint32_t>(trusted));
     }
     /**
-     * Reads every loaded file again, looks everything up anew (variables, programs, decisions about
-     * servers, what the host gave no answer to), and waits until that is done. See
-     * `trunkline_pool_reload`.
+     * Reads every loaded file again, and waits until that is done. See `trunkline_pool_reload`.
      */
     auto reload(std::string_view options = {}) {
         return form_.template run<std::string>(
@@ -216,7 +220,7 @@ public:
             detail::view(options));
     }
     /**
-     * Tells what waits for approval and what was decided for this workspace. See
+     * Lists what waits for approval and what was decided for this workspace. See
      * `trunkline_pool_approvals`.
      */
     auto approvals() {
@@ -224,8 +228,8 @@ public:
             &trunkline_pool_approvals_start, &trunkline_pool_approvals_enqueue);
     }
     /**
-     * Lets the configuration run whose request with that hash was shown, once that is kept; it
-     * starts in the sessions that want it. See `trunkline_pool_approve`.
+     * Approves the configuration whose request with that hash was shown. See
+     * `trunkline_pool_approve`.
      */
     auto approve(std::string_view server, std::string_view hash) {
         return form_.template run<std::string>(
@@ -233,8 +237,8 @@ public:
             detail::view(server), detail::view(hash));
     }
     /**
-     * Keeps the configuration with that hash from running, and ends it if it runs; nobody is asked
-     * about it again. See `trunkline_pool_reject`.
+     * Rejects the configuration with that hash: a running server ends, and nobody is asked about it
+     * again. See `trunkline_pool_reject`.
      */
     auto reject(std::string_view server, std::string_view hash) {
         return form_.template run<std::string>(
@@ -251,9 +255,8 @@ public:
             detail::view(server));
     }
     /**
-     * Waits until nothing that configuration caused is under way, neither a question to the host
-     * nor a connect, and tells how every server that a source names stands. See
-     * `trunkline_pool_settled`.
+     * Waits until nothing that configuration caused is under way: no question to the host, no
+     * connect. See `trunkline_pool_settled`.
      */
     auto settled(std::optional<std::chrono::milliseconds> timeout = {}) {
         return form_.template run<std::string>(

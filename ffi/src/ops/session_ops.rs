@@ -640,7 +640,7 @@ pub unsafe extern "C" fn trunkline_session_call_tool_enqueue(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_request(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     method: Str,
     params_json: Str,
@@ -654,15 +654,11 @@ pub unsafe extern "C" fn trunkline_session_request(
     }
 }
 
-/// `trunkline_session_request` without waiting: `done` is called once it ended, on a thread of the
-/// library.
-///
-/// `out_op`: what `trunkline_op_cancel` takes; may be NULL. `destroy` is called exactly once, also
-/// when this fails.
+/// `trunkline_session_request` whose end `done` is called with.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_request_start(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     method: Str,
     params_json: Str,
@@ -670,7 +666,7 @@ pub unsafe extern "C" fn trunkline_session_request_start(
     done: DoneFn,
     user_data: *mut c_void,
     destroy: DestroyFn,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let (callback, outs) = ((done, user_data, destroy), StartOuts { op: out_op, err });
@@ -680,19 +676,18 @@ pub unsafe extern "C" fn trunkline_session_request_start(
     }
 }
 
-/// `trunkline_session_request` without waiting: its end comes out of `queue`, with `tag`. `out_op`:
-/// what `trunkline_op_cancel` takes; may be NULL.
+/// `trunkline_session_request` whose end comes out of `queue`, with `tag`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn trunkline_session_request_enqueue(
     pool: *mut PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     method: Str,
     params_json: Str,
     options: *const CallOptionsStruct,
     queue: *mut QueueObject,
     tag: u64,
-    out_op: *mut u64,
+    out_op: *mut OpHandle,
     err: *mut *mut ErrorObject,
 ) -> Status {
     let outs = StartOuts { op: out_op, err };
@@ -842,7 +837,7 @@ unsafe fn call_tool(
 /// The pointers are as the header says.
 unsafe fn request(
     pool: &PoolObject,
-    session: u64,
+    session: SessionHandle,
     server: Str,
     method: Str,
     params_json: Str,

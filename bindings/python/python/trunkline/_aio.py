@@ -164,9 +164,9 @@ class Pool(PoolBase):
         return report
 
     async def reconcile(self, servers: Mapping[str, Any] | str) -> ReconcileReport:
-        """Makes these servers the pool's run-time source, and waits until that is done: what is new
-        starts in the sessions that want it, what is gone is released, what is equal is not touched.
-        To cancel it does not take back a change that was begun.
+        """Makes these servers the pool's run-time source, and waits until that is done. New servers
+        start in the sessions that want them; removed ones are released; equal ones stay untouched.
+        A cancellation takes no begun change back.
 
         ``servers``: with or without a ``mcpServers`` around them. Gives the report, ``{v, servers:
         {name: {action, error?}}, findings?}``, with the members that no rule knows as ``[{kind,
@@ -196,10 +196,10 @@ class Pool(PoolBase):
         return report
 
     async def set_trusted(self, trusted: bool) -> SourceReport:
-        """Says whether the workspace is trusted. What needs trust and has it no more ends at once;
-        what has it again is looked at anew, and starts or waits for approval. Files that were not
-        read without trust are read first. Of several calls the last that was made holds, whichever
-        of their files take how long. To cancel it takes nothing back that was begun.
+        """Sets whether the workspace is trusted. A server that loses its trust ends at once; one that
+        has it again starts or waits for approval. Files that were not read without trust are read
+        first. Of several calls the last one made holds, no matter how long their files take. A
+        cancellation takes no begun work back.
 
         Gives the report of ``Pool.approve``.
         """
@@ -207,11 +207,11 @@ class Pool(PoolBase):
         return report
 
     async def reload(self, **options: Unpack[ReloadOptions]) -> ReloadReport:
-        """Reads every loaded file again, looks everything up anew (variables, programs, decisions
-        about servers, what the host gave no answer to), and waits until that is done. A file that
-        cannot be read keeps what it had. Files of sources that need trust are not read in a
-        workspace that is not trusted. What becomes of a server that is ``waiting`` is told by the
-        event ``reconciled`` that follows. To cancel it takes nothing back that was begun.
+        """Reads every loaded file again, and waits until that is done. It looks up anew variables,
+        programs, decisions about servers, and questions without an answer. A file that cannot be
+        read keeps what it had. Files of sources that need trust are not read in a workspace that is
+        not trusted. The event ``reconciled`` that follows says what became of a ``waiting`` server.
+        A cancellation takes no begun work back.
 
         Options: ``reconnect``, as ``docs/reference/options.md`` has it. Gives ``{v, servers,
         errors: [{source, error}], findings, reconnected?}``. ``findings`` are those of every file
@@ -223,8 +223,8 @@ class Pool(PoolBase):
         return report
 
     async def approvals(self) -> Approvals:
-        """Tells what waits for approval and what was decided for this workspace. Decisions that
-        another process took meanwhile are read, and followed.
+        """Lists what waits for approval and what was decided for this workspace. It reads and follows
+        decisions that another process took meanwhile.
 
         Gives ``{v, root, requests, decisions: [{server, hash, decision, at_ms}]}``. A request says
         what would run, with ``server`` and ``hash``. Show ``escaped`` to decision makers, as it is;
@@ -237,9 +237,10 @@ class Pool(PoolBase):
         return report
 
     async def approve(self, server: str, hash: str) -> SourceReport:
-        """Lets the configuration run whose request with that hash was shown, once that is kept; it
-        starts in the sessions that want it. A rejection by another host that was not seen here
-        stays in force, which the report tells. To cancel it takes nothing back that was begun.
+        """Approves the configuration whose request with that hash was shown. Once the decision is
+        kept, the server starts in the sessions that want it. A rejection by another host that this
+        one did not see stays in force, and the report says so. A cancellation takes no begun work
+        back.
 
         ``hash``: of the request, so that what is decided is what was shown. Gives the report, ``{v,
         servers: {name: {action, source?, reason?, error?}}}``.
@@ -252,8 +253,8 @@ class Pool(PoolBase):
         return report
 
     async def reject(self, server: str, hash: str) -> SourceReport:
-        """Keeps the configuration with that hash from running, and ends it if it runs; nobody is asked
-        about it again. To cancel it takes nothing back that was begun.
+        """Rejects the configuration with that hash: a running server ends, and nobody is asked about
+        it again. A cancellation takes no begun work back.
 
         ``hash``: of the request, so that what is decided is what was shown. Gives the report of
         ``Pool.approve``.
@@ -275,8 +276,8 @@ class Pool(PoolBase):
         return report
 
     async def settled(self, *, timeout: float | None = None) -> SettledReport:
-        """Waits until nothing that configuration caused is under way, neither a question to the host
-        nor a connect, and tells how every server that a source names stands.
+        """Waits until nothing that configuration caused is under way: no question to the host, no
+        connect. Says how every server stands that a source names.
 
         ``timeout``: by default as long as it takes: handlers have their time, connects theirs from
         their turn on, and a file system that does not answer none. Gives ``{v, servers: {name:
@@ -374,9 +375,9 @@ class Session(SessionBase):
         return Acquiring(_acquire(self, self._native.acquire, server, None if config is None else config_text(config), encode("acquire", options)))
 
     async def started(self) -> StartedReport:
-        """Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
-        ``start_gate`` have passed since the session was opened, whichever is first. Tells how each
-        of them stands. A server that is slow or fails is no error; events tell what comes later.
+        """Waits until each server that the session wants is ready, has failed or sleeps, and says how
+        each of them stands. The wait ends ``start_gate`` of the pool after the session's opening. A
+        slow or failed server is no error; events tell what comes later.
 
         Gives ``{v, servers: {name: {state, deferred?, error?}}}`` with the state ``ready``,
         ``failed``, ``waiting`` or ``asleep``; ``deferred`` is there while it waits or sleeps, and

@@ -214,9 +214,10 @@ class PoolBase:
 
     # <operations pool> Written from core/pool/src/interface/operations; do not edit.
     def set_gates(self, **lists: Unpack[GatesOptions]) -> GateReport:
-        """Replaces the lists of servers that may run, within the pool's option ``launch_allowed``.
-        What is no longer admitted ends at once; what is admitted again starts in the sessions that
-        want it. A lease on what was kept out stays closed. Equal lists do nothing. Returns at once.
+        """Replaces the lists of servers that may run, within the pool's option ``launch_allowed``. A
+        server that is no longer admitted ends at once. A server that is admitted again starts in
+        the sessions that want it. A lease on a server that was kept out stays closed. Equal lists
+        do nothing. Returns at once.
 
         ``**lists``: any of ``allowed``, ``excluded`` and ``pending``, lists of patterns of names
         (``*`` any characters, ``?`` one). What is absent is not kept: without ``allowed`` all may
@@ -227,8 +228,8 @@ class PoolBase:
         return report
 
     def explain(self, name: str) -> Explanation:
-        """Why a server, or a tool by its exposed name, is there or is not, by what the pool knows.
-        What a session hides or switches off is told by ``Session.explain``. Returns at once.
+        """Says why the pool has a server, or a tool by its exposed name, or has not.
+        ``Session.explain`` says what a session hides or switches off. Returns at once.
 
         Gives ``{v, name, kind, server?, available, reason?, message, from?, remedy?}`` with the
         kind ``server`` or ``tool``, and in ``from`` the ``source``, ``file``, ``line`` and ``list``
@@ -247,9 +248,9 @@ class PoolBase:
         return report
 
     def metrics(self, **options: Unpack[StatusOptions]) -> str:
-        """What the status counts, in the text format of Prometheus (0.0.4), to be served by the host.
-        Its labels are names of servers, methods of the protocol and codes of errors: nothing that a
-        model or a server writes.
+        """Gives the counts of the status in the text format of Prometheus (0.0.4), for the host to
+        serve. Its labels are names of servers, methods of the protocol and codes of errors: nothing
+        that a model or a server writes.
 
         Options: ``processes``, as ``docs/reference/options.md`` has it. Gives the text.
         """
@@ -358,7 +359,7 @@ class SessionBase:
 
     # <operations session> Written from core/pool/src/interface/operations; do not edit.
     def introduction(self, server: str) -> Introduction | None:
-        """What a server that the session holds said of itself, as ``Lease.introduction`` has it.
+        """Gives what a server that the session holds said of itself, as ``Lease.introduction`` has it.
 
         Gives what ``Lease.introduction`` gives.
 
@@ -410,9 +411,8 @@ class SessionBase:
         self._native.configure(encode("configure", options))
 
     def explain(self, name: str) -> Explanation:
-        """Why a server, or a tool by its exposed name, is there for this session or is not, as
-        ``Pool.explain`` tells it: with its own servers, and with what it holds, switches off and
-        filters.
+        """Says why this session has a server, or a tool by its exposed name, or has not. Beside what
+        ``Pool.explain`` says, the session's own servers, holds, switches and filters count.
 
         Gives what ``Pool.explain`` gives.
         """
@@ -570,7 +570,7 @@ class LeaseBase:
 
     # <operations lease> Written from core/pool/src/interface/operations; do not edit.
     def introduction(self) -> Introduction | None:
-        """What the server of a lease said of itself when it was connected to last. Returns at once.
+        """Gives what the server of a lease said of itself at its last connection. Returns at once.
 
         Gives ``{protocol_version, server_info, capabilities, instructions}``, the values in the
         protocol's spelling, unverified, and without the secrets that the server has of the host;

@@ -354,7 +354,7 @@ class ServerReady(Event):
 
 
 class Warning(Event):
-    """Something that the operator should know."""
+    """A fact that the operator should know."""
 
     __slots__ = ()
     code: Literal["request_declined", "roots_not_shared", "approvals", "polled", "cache", "tokens", "list_failed", "nothing_listed", "token_type", "subscription", "exit", "filter"]

@@ -135,7 +135,8 @@ class BudgetOptions(TypedDict, total=False):
     """Names of servers that may run at one time; needed by the modes that act on it. By default
     none."""
     mode: Literal["off", "warn", "enforce"] | None
-    """Whether the limit is only told of, or kept. By default warn with a limit, else off."""
+    """Whether the pool only warns of the limit, or keeps it. By default warn with a limit, else
+    off."""
 
 
 class LimitsOptions(TypedDict, total=False):
@@ -152,10 +153,10 @@ class LimitsOptions(TypedDict, total=False):
     frame_bytes: int | None
     """One message of a server. By default 67108864."""
     stderr_bytes: int | None
-    """What is kept of a server's stderr. By default 65536."""
+    """The newest bytes of a server's stderr that the pool keeps. By default 65536."""
     event_backlog: int | None
-    """Events that wait for one subscriber; long ones are fewer: they have 16 MiB together, or 1 KiB
-    for each where that is more, unless one alone is longer. By default 1024."""
+    """Events that wait for one subscriber; together they have 16 MiB, or 1 KiB for each where that
+    is more; one event alone always fits. By default 1024."""
 
 
 class ClientInfoOptions(TypedDict, total=False):
@@ -180,11 +181,11 @@ class PoolOptions(TypedDict, total=False):
     workspace: str | PathLike[str] | None
     """The workspace folder. By default the current directory."""
     trusted: bool | None
-    """Whether the workspace is trusted; in one that is not only the sources of
-    ``untrusted_sources`` may start. By default false."""
+    """Whether the workspace is trusted; without trust only servers of ``untrusted_sources`` may
+    start. By default False."""
     untrusted_sources: Collection[Literal["extension", "user", "managed", "session", "launch", "runtime"]] | None
-    """Scopes of the sources that may start in a workspace that is not trusted; those that the
-    workspace holds never may. By default ['launch','session','runtime']."""
+    """Scopes whose servers may start without trust; those inside of the workspace never may. By
+    default ['launch','session','runtime']."""
     workers: int | None
     """Threads of the internal runtime; one setting per process. By default 1."""
     shared_transports: Collection[Literal["stdio", "http", "sse", "websocket"]] | None
@@ -205,10 +206,10 @@ class PoolOptions(TypedDict, total=False):
     call_idle_timeout: float | None
     """A call without progress. By default 300, or the call's time in all if that is less."""
     handler_timeout: float | None
-    """What a handler of the host has for its answer. By default 600."""
+    """The time that a handler of the host has for its answer. By default 600."""
     keepalive: float | None
-    """Without a word from a server, until it is asked whether it lives, and the least age of stale
-    lists that are read again; 0 never does either. By default 30."""
+    """The silence of a server before the library asks whether it lives, and the least age of stale
+    lists before it reads them again; 0 does neither. By default 30."""
     keepalive_misses: int | None
     """Missed answers in a row that count as loss. By default 3."""
     reconnect: ReconnectOptions | None
@@ -230,16 +231,16 @@ class PoolOptions(TypedDict, total=False):
     """Servers that connect at one time; those with ``always_load`` go first. By default two for
     each core, and at least 4."""
     cache: str | PathLike[str] | None
-    """Where what servers listed last is kept for the next process: ``on`` is ``trunkline/catalogs``
-    in the platform's cache folder, ``off`` is nowhere, anything else the whole path of a folder;
-    ``TRUNKLINE_HOME`` moves the default. By default on."""
+    """Where the pool keeps the last lists of servers for the next process: ``on`` is
+    ``trunkline/catalogs`` in the platform's cache folder, ``off`` is nowhere, anything else is the
+    whole path of a folder; ``TRUNKLINE_HOME`` moves the default. By default on."""
     approvals: str | PathLike[str] | None
     """Where decisions about servers are kept: ``memory``, or the whole path of a file;
     ``TRUNKLINE_HOME`` moves the default. By default ``trunkline/approvals.json`` in the platform's
     state folder."""
     commands: bool | None
     """Whether commands in the values of settings (``!cmd``) run; those of the project and the
-    workspace never do. By default false."""
+    workspace never do. By default False."""
     tokens: str | PathLike[str] | None
     """Where sign-ins are kept: ``memory``, or the whole path of a file; a host that keeps them has
     the handler ``credentials``. By default memory."""
@@ -259,24 +260,23 @@ class PoolOptions(TypedDict, total=False):
     roots: Sequence[str | PathLike[str]] | None
     """The folders that servers are told of. By default the workspace."""
     name_style: Literal["mcp__server__tool", "server__tool", "none"] | None
-    """How the names are made under which a model is shown tools; ``none`` is the tool's own name,
-    where it is one server's alone. By default mcp__server__tool."""
+    """The style of the names that a model sees; ``none`` is the tool's own name, where one server
+    alone has it. By default mcp__server__tool."""
     reserved_names: Names | None
     """Exposed names that the host keeps for itself. By default []."""
     on_tool_change: Literal["notify", "quarantine"] | None
-    """What becomes of a tool whose definition changed, of whichever server: it is told of, or
-    neither listed nor called until it is accepted. By default ``quarantine`` for servers that need
-    approval, else ``notify``."""
+    """How the pool treats a tool with a changed definition: announced, or hidden and refused until
+    the host accepts it. By default ``quarantine`` for servers that need approval, else
+    ``notify``."""
     client_info: ClientInfoOptions | None
-    """Who the host is, as servers are told at the handshake and by each request of the modern era;
-    it tells no connection from another. By default the library's own name and version."""
+    """Who the host is: servers learn it at the handshake, and in the modern era from each request;
+    it is no part of a connection's identity. By default the library's own name and version."""
     nothing_listed: Literal["warn", "error"] | None
-    """What becomes of a server that lists nothing: it is connected with a warning, or refused. By
+    """How the pool treats a server that lists nothing: connected with a warning, or refused. By
     default warn."""
     handlers: PoolHandlers | SessionHandlers | None
-    """What answers the servers of sessions without a handler of their own; of ``credentials``, what
-    lets them in; ``inputs``, ``secrets`` and ``entries``, what settings are asked for. By default
-    none."""
+    """Handlers for sessions without their own: they answer servers; ``credentials`` gives tokens;
+    ``inputs``, ``secrets`` and ``entries`` answer questions of settings. By default none."""
 
 
 class SessionOptions(TypedDict, total=False):
@@ -297,7 +297,7 @@ class SessionOptions(TypedDict, total=False):
     exposed names. By default {}."""
     follow: bool | None
     """Whether it follows the pool's configuration, or keeps the servers that it was opened with. By
-    default true."""
+    default True."""
     keep_for: float | None
     """How long its holds stay after a close. By default 0."""
     roots: Sequence[str | PathLike[str]] | None
@@ -309,9 +309,9 @@ class SessionOptions(TypedDict, total=False):
     receives what the server sends by default, whatever the others ask for. By default the server's
     own."""
     handlers: SessionHandlers | None
-    """What answers its servers: ``sampling``, ``sampling_tools``, ``elicitation``,
-    ``elicitation_url``; ``credentials``, what lets it in with remote servers; and ``logging``. By
-    default the pool's."""
+    """Handlers of the session: ``sampling``, ``sampling_tools``, ``elicitation`` and
+    ``elicitation_url`` answer servers; ``credentials`` gives tokens for remote servers; ``logging``
+    gets log messages. By default the pool's."""
 
 
 class ConfigureOptions(TypedDict, total=False):
@@ -348,16 +348,16 @@ class CallOptions(TypedDict, total=False):
     to be left alone has time for it. By default never."""
     wait: bool | None
     """Whether the call waits while the server is reconnecting, at most for its time in all. By
-    default false."""
+    default False."""
     progress: bool | Callable[[Progress], object] | None
-    """Whether progress is asked for and delivered. By default false."""
+    """Whether progress is asked for and delivered. By default False."""
     shape: Literal["mcp", "openai", "openai_responses", "anthropic", "gemini", "any"] | None
-    """The shape that a model was given the tool in: arguments that have other names there go to the
-    server under its own. By default mcp."""
+    """The shape in which the model got the tool; arguments with other names there reach the server
+    under its own names. By default mcp."""
     unlisted: bool | None
     """Whether a tool that the server does not list is asked of the server all the same, by the
     server's own name; never one that a filter, a gate or a quarantine keeps from the session. By
-    default false."""
+    default False."""
     meta: Mapping[str, Any] | None
     """``_meta`` of the request; ``traceparent``, ``tracestate`` and ``baggage`` in it must be as
     W3C defines them. By default none."""
@@ -372,15 +372,15 @@ class AcquireOptions(TypedDict, total=False):
     """The scope that a configuration given with the acquire counts as; that of ``project`` and
     ``workspace`` needs approval. By default session."""
     log_level: Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] | None
-    """How grave log messages of this server have to be to be heard by the session, until another
-    acquire says another level. By default the session's."""
+    """The least level of this server's log messages that the session hears, until another acquire
+    names another level. By default the session's."""
 
 
 class DrainOptions(TypedDict, total=False):
     """Options of ``drain_all``, ``close`` and ``aclose``."""
 
     force: bool | None
-    """Whether calls are interrupted at once. By default false."""
+    """Whether calls are interrupted at once. By default False."""
     timeout: float | None
     """When what is left is killed. By default the pool's ``close_timeout``."""
 
@@ -414,13 +414,13 @@ class LoadOptions(TypedDict, total=False):
     """Options of ``load``."""
 
     watch: bool | None
-    """Whether the file is read again when it changes, comes or goes. By default false."""
+    """Whether the file is read again when it changes, comes or goes. By default False."""
     source: Literal["extension", "user", "project", "workspace", "managed", "session", "launch"] | None
     """The scope of the source; a file inside of the workspace may only be of ``project``,
     ``workspace`` or ``launch``. By default by the place of the file."""
     format: Literal["trunkline", "claude-code", "claude-desktop", "vscode", "cursor", "windsurf", "codex", "gemini", "qwen", "cline", "roo", "kiro", "copilot-cli", "opencode", "zed", "goose", "continue", "fastmcp", "mcporter", "mcp-hub", "mcpproxy"] | None
-    """By whose rules it is read: a word of docs/reference/settings.md. By default by name and
-    content."""
+    """The product whose rules the file follows: a word of docs/reference/settings.md. By default by
+    name and content."""
 
 
 class ReloadOptions(TypedDict, total=False):
@@ -435,4 +435,4 @@ class StatusOptions(TypedDict, total=False):
 
     processes: bool | None
     """Whether memory and processor time of the servers' processes are looked up, for which the
-    table of all processes is read; on Linux alone. By default false."""
+    table of all processes is read; on Linux alone. By default False."""
