@@ -10,6 +10,7 @@
 
 mod commands;
 mod console;
+mod demo;
 #[cfg(test)]
 #[path = "../../tests/rig/folder.rs"]
 mod folder;

@@ -54,7 +54,7 @@ impl Task for Running {
         // What Node calls by pointer may not unwind.
         catch_unwind(AssertUnwindSafe(|| {
             let (mut stdin, mut stdout, mut stderr) =
-                (io::stdin().lock(), io::stdout().lock(), io::stderr().lock());
+                (io::stdin().lock(), io::stdout(), io::stderr().lock());
             let terminal = Terminal::of_process(&mut stdin, &mut stdout, &mut stderr);
             trunkline_cli::run(arguments, terminal.interrupted_by(&self.interrupt))
         }))

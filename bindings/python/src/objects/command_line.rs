@@ -72,7 +72,7 @@ impl CommandLine {
 
 fn run(arguments: Vec<OsString>, interrupt: &Interrupt) -> u8 {
     let (mut stdin, mut stdout, mut stderr) =
-        (io::stdin().lock(), io::stdout().lock(), io::stderr().lock());
+        (io::stdin().lock(), io::stdout(), io::stderr().lock());
     let terminal = Terminal::of_process(&mut stdin, &mut stdout, &mut stderr);
     trunkline_cli::run(arguments, terminal.interrupted_by(interrupt))
 }

@@ -18,6 +18,7 @@ use crate::console::arguments::{self, Common};
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;
 use crate::console::terminal::Terminal;
+use crate::demo;
 
 /// Carries out the command that was given.
 pub(crate) fn run(
@@ -39,6 +40,7 @@ pub(crate) fn run(
         "approve" => approvals::approve(given, common, terminal),
         "reject" => approvals::reject(given, common, terminal),
         "forget" => approvals::forget(given, common, terminal),
+        "demo" => demo::run(terminal),
         "completions" => Ok(completions(given, terminal)),
         _ => Err(Failure::usage("no such command")),
     }

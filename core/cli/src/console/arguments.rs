@@ -52,7 +52,7 @@ pub(crate) fn command() -> Command {
             [list(), tools(), call(), status(), explain()].map(|command| command.arg(config())),
         )
         .subcommands([doctor(), approve(), reject(), forget()].map(|command| command.arg(config())))
-        .subcommands([import(), completions()])
+        .subcommands([import(), demo(), completions()])
 }
 
 /// Of the program and of each command that reads settings: one that is global would keep those
@@ -264,6 +264,10 @@ fn forget() -> Command {
     Command::new("forget")
         .about("Drops every decision about a server, so that it waits for approval again")
         .arg(server().required(true).help("The server"))
+}
+
+fn demo() -> Command {
+    Command::new("demo").about("A small MCP server over the input and output, to try hosts with")
 }
 
 fn completions() -> Command {

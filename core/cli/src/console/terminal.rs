@@ -10,7 +10,7 @@ use super::interrupt::Interrupt;
 /// The streams of one run, and which of them are terminals.
 pub struct Terminal<'a> {
     stdin: &'a mut dyn BufRead,
-    stdout: &'a mut dyn Write,
+    stdout: &'a mut (dyn Write + Send),
     stderr: &'a mut dyn Write,
     /// Whether a person answers.
     pub(crate) asks: bool,
@@ -41,7 +41,7 @@ impl<'a> Terminal<'a> {
     /// Streams that are no terminals.
     pub fn new(
         stdin: &'a mut dyn BufRead,
-        stdout: &'a mut dyn Write,
+        stdout: &'a mut (dyn Write + Send),
         stderr: &'a mut dyn Write,
     ) -> Terminal<'a> {
         Terminal {
@@ -62,7 +62,7 @@ impl<'a> Terminal<'a> {
     /// of the process. There are no colours where `NO_COLOR` is set or `TERM` is `dumb`.
     pub fn of_process(
         stdin: &'a mut dyn BufRead,
-        stdout: &'a mut dyn Write,
+        stdout: &'a mut (dyn Write + Send),
         stderr: &'a mut dyn Write,
     ) -> Terminal<'a> {
         let is_read = io::stdout().is_terminal();
@@ -104,6 +104,11 @@ impl<'a> Terminal<'a> {
     /// What is drawn on where a view takes the whole terminal, and whether in colours.
     pub(crate) fn canvas(&mut self) -> (&mut dyn Write, bool) {
         (self.stdout, self.colours)
+    }
+
+    /// What a server reads and writes, which has both to itself.
+    pub(crate) fn pipes(&mut self) -> (&mut dyn BufRead, &mut (dyn Write + Send)) {
+        (self.stdin, self.stdout)
     }
 
     /// Brings the output to who reads it; whether they still do.

@@ -3,6 +3,7 @@
 
 mod approvals;
 mod calls;
+mod demo;
 mod doctor;
 mod documented;
 mod hosts;
