@@ -51,7 +51,8 @@ pub(super) fn forget(
         if common.json {
             format::json(terminal, &report);
         } else {
-            terminal.line(&format!("{forgotten} decisions forgotten"));
+            let noun = if forgotten == 1 { "decision" } else { "decisions" };
+            terminal.line(&format!("{forgotten} {noun} forgotten"));
         }
         Ok(if forgotten == 0 { Exit::NotFound } else { Exit::Success })
     })
@@ -175,12 +176,12 @@ fn confirmed(
         return Err(failure.with_hint(&format!("--hash {hash} decides about what is shown")));
     }
     let question = match verdict {
-        Verdict::Approve => "Let this run? [yes/no]",
-        Verdict::Reject => "Keep this from running? [yes/no]",
+        Verdict::Approve => "Let this run?",
+        Verdict::Reject => "Keep this from running?",
     };
-    match opened.interrupt.asking(|| terminal.ask(question)).as_str() {
-        "yes" => Ok(hashes),
-        _ => Err(Failure::unconfirmed()),
+    match opened.interrupt.asking(|| terminal.confirms(question)) {
+        true => Ok(hashes),
+        false => Err(Failure::unconfirmed()),
     }
 }
 
@@ -258,12 +259,13 @@ mod tests {
         let settings =
             r#"{"mcpServers": {"demo": {"command": "no-such-program", "args": ["--a b"]}}}"#;
         std::fs::write(workspace.join(".mcp.json"), settings).unwrap();
-        for answer in ["", "y\n", "no\n", "yes, please\n"] {
+        for answer in ["", "n\n", "no\n", "yes, please\n", "yes, please\nno\nyes\n"] {
             let (shown, exit) = asked(&workspace, &["approve", "demo"], answer);
             assert!(shown.contains(r#"no-such-program "--a b""#), "{shown}");
             assert_eq!(exit, 1, "{shown}");
         }
-        let (shown, exit) = asked(&workspace, &["approve", "demo"], "yes\n");
+        let (shown, exit) = asked(&workspace, &["approve", "demo"], "what?\nY\n");
+        assert!(shown.contains("type y for yes"), "{shown}");
         assert!(shown.ends_with("approved\n") && exit == 0, "{shown}");
         let (shown, exit) = asked(&workspace, &["approve", "demo"], "yes\n");
         assert!(shown.contains("approved already") && exit == 2, "{shown}");
@@ -272,7 +274,7 @@ mod tests {
         let (shown, exit) = asked(&workspace, &["approve", "demo"], "yes\n");
         assert!(shown.contains("was rejected") && exit == 2, "{shown}");
         let (shown, exit) = asked(&workspace, &["forget", "demo"], "");
-        assert!(shown.contains("1 decisions forgotten") && exit == 0, "{shown}");
+        assert!(shown.contains("1 decision forgotten") && exit == 0, "{shown}");
     }
 
     /// Answers once it has done something else.

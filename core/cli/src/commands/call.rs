@@ -4,29 +4,34 @@ use std::sync::mpsc::channel;
 
 use clap::ArgMatches;
 use serde_json::Value;
-use trunkline::{
-    AcquireOptions, CallOptions, CallResult, Lease, Progress, ProgressReceiver, ServerSelection,
-};
+use trunkline::{CallOptions, CallResult, Lease, Progress, ProgressReceiver};
 use trunkline_pool::json::plain;
 use trunkline_pool::text::escaped;
 
+use super::started::acquired;
 use super::values;
-use crate::console::arguments::{Common, text};
+use crate::console::arguments::Common;
 use crate::console::context::{Opened, with_pool};
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;
 use crate::console::format;
 use crate::console::terminal::Terminal;
+use crate::console::typed::{addressed, shown};
 
 pub(super) fn run(
     given: &ArgMatches,
     common: &Common,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
-    let (server, tool) = (text(given, "server").unwrap_or_default(), text(given, "tool"));
-    let (server, tool) = (server.to_owned(), tool.unwrap_or_default().to_owned());
-    let words = given.get_many::<String>("arguments").unwrap_or_default();
-    let words: Vec<String> = words.cloned().collect();
+    let (server, mut words) =
+        addressed(given, common.typed.as_ref(), &["server", "tool", "arguments"]);
+    let server = server.unwrap_or_default();
+    if words.is_empty() {
+        let hint =
+            format!("`trunkline tools {}` lists them", shown(common.typed.as_ref(), &server));
+        return Err(Failure::usage("the call names no tool").with_hint(&hint));
+    }
+    let tool = words.remove(0);
     let read = match &words[..] {
         [dash] if dash == "-" => {
             let read = terminal.read_all().map_err(|error| {
@@ -51,14 +56,6 @@ pub(super) fn run(
         }
         Ok(if result.is_error() { Exit::Failed } else { Exit::Success })
     })
-}
-
-fn acquired(opened: &Opened, server: String, common: &Common) -> Result<Lease, Failure> {
-    let session = opened.session(ServerSelection::Names(Vec::new()))?;
-    let mut options = AcquireOptions::default();
-    options.timeout = common.timeout;
-    let lease = async move { session.acquire(&server, None, &options).await };
-    Ok(opened.wait(lease)??)
 }
 
 /// What the tool says that it takes.
@@ -115,16 +112,21 @@ fn step(event: &str) -> String {
 fn show(result: &CallResult, terminal: &mut Terminal<'_>) {
     let result = plain(result.json()).unwrap_or_default();
     let blocks = result["content"].as_array().cloned().unwrap_or_default();
-    for block in &blocks {
+    show_blocks(&blocks, terminal);
+    if blocks.is_empty() && !result["structuredContent"].is_null() {
+        format::json(terminal, &result["structuredContent"]);
+    }
+}
+
+/// Blocks of content: texts as they are, anything else by its kind.
+pub(super) fn show_blocks(blocks: &[Value], terminal: &mut Terminal<'_>) {
+    for block in blocks {
         match block["text"].as_str().filter(|_| block["type"] == "text") {
             // A program gets what the server sent.
             Some(text) if !terminal.is_read => terminal.line(text),
             Some(text) => terminal.line(&format::lines(text)),
             None => terminal.line(&format!("[{}]", escaped(&what(block)))),
         }
-    }
-    if blocks.is_empty() && !result["structuredContent"].is_null() {
-        format::json(terminal, &result["structuredContent"]);
     }
 }
 

@@ -1,12 +1,16 @@
 //! The commands.
 
+mod accept;
 mod approvals;
 mod call;
+mod contents;
 mod doctor;
 mod explain;
 mod host;
 mod import;
 mod list;
+mod signature;
+mod started;
 mod status;
 mod tools;
 mod values;
@@ -33,6 +37,10 @@ pub(crate) fn run(
         "list" => list::run(common, terminal),
         "tools" => tools::run(given, common, terminal),
         "call" => call::run(given, common, terminal),
+        "resources" => contents::resources(given, common, terminal),
+        "read" => contents::read(given, common, terminal),
+        "prompts" => contents::prompts(given, common, terminal),
+        "complete" => contents::complete(given, common, terminal),
         "status" => status::run(given, common, terminal),
         "explain" => explain::run(given, common, terminal),
         "doctor" => doctor::run(given, common, terminal),
@@ -40,6 +48,7 @@ pub(crate) fn run(
         "approve" => approvals::approve(given, common, terminal),
         "reject" => approvals::reject(given, common, terminal),
         "forget" => approvals::forget(given, common, terminal),
+        "accept" => accept::run(given, common, terminal),
         "demo" => demo::run(terminal),
         "completions" => Ok(completions(given, terminal)),
         _ => Err(Failure::usage("no such command")),

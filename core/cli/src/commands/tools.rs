@@ -2,25 +2,32 @@
 
 use clap::ArgMatches;
 use serde_json::{Value, json};
-use trunkline::{
-    AcquireOptions, Error, ErrorCode, ListedItem, ServerSelection, Session, ToolFormat,
-};
+use trunkline::{Error, ErrorCode, ListedItem, Session, ToolFormat};
 use trunkline_pool::json::plain;
 
+use super::accept::kept_back;
+use super::signature::{Parameter, example, parameters, signature};
+use super::started::{begun, failed, listed, tell_absent, to_json, what};
 use crate::console::arguments::{Common, text};
 use crate::console::context::{Opened, with_pool};
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;
 use crate::console::format::{self, cell, table, toned};
+use crate::console::shell_words::quoted;
 use crate::console::terminal::{Terminal, Tone};
+use crate::console::typed::{addressed, shown};
 
 pub(super) fn run(
     given: &ArgMatches,
     common: &Common,
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
+    let (server, rest) = addressed(given, common.typed.as_ref(), &["server", "tool"]);
+    if let (Some(server), [tool, ..]) = (&server, &rest[..]) {
+        return one(server, tool, common, terminal);
+    }
     with_pool(common, terminal, |opened, terminal| {
-        let (session, absent, late) = listed(opened, text(given, "server"), common)?;
+        let (session, absent, late) = listed(opened, server.as_deref(), common)?;
         let tools = session.tools()?;
         if let Some(shape) = text(given, "shape") {
             let tools = session.tools_for(ToolFormat::from_word(shape)?)?;
@@ -41,7 +48,7 @@ pub(super) fn run(
             format::json(terminal, &json!({ "v": 1, "tools": tools, "absent": absent }));
         } else {
             let row = |tool: &ListedItem| {
-                vec![cell(&tool.name), toned(&description(&tool.definition), Tone::Faint)]
+                vec![cell(&tool.name), toned(&what(&tool.definition), Tone::Faint)]
             };
             table(terminal, &["TOOL", "WHAT IT DOES"], &tools.iter().map(row).collect::<Vec<_>>());
             tell_absent(&absent, terminal);
@@ -50,103 +57,66 @@ pub(super) fn run(
         if let Some(late) = late {
             return Err(late.into());
         }
-        let failed = absent
-            .as_object()
-            .is_some_and(|absent| absent.values().any(|standing| standing["state"] == "failed"));
-        Ok(if failed { Exit::Failed } else { Exit::Success })
+        Ok(if failed(&absent) { Exit::Failed } else { Exit::Success })
     })
 }
 
-/// A session whose servers have started or failed, those that are not there, and the error of a
-/// time that was over before all had. One server that is named has to be there.
-fn listed(
-    opened: &Opened,
-    server: Option<&str>,
+/// What one tool of a server takes.
+fn one(
+    server: &str,
+    tool: &str,
     common: &Common,
-) -> Result<(Session, Value, Option<Error>), Failure> {
-    if let Some(server) = server {
-        return Ok((begun(opened, server, common)?, json!({}), None));
-    }
-    let session = opened.session(ServerSelection::All)?;
-    let (waiting, timeout) = (session.clone(), common.timeout);
-    let late = match opened.wait(async move { waiting.ready(None, timeout).await })? {
-        Err(error) if error.code() == ErrorCode::Timeout => Some(error),
-        done => done.map(|()| None)?,
-    };
-    let absent = if late.is_some() { still_absent(opened) } else { absent(opened)? };
-    Ok((session, absent, late))
-}
-
-/// A session that has this server.
-fn begun(opened: &Opened, server: &str, common: &Common) -> Result<Session, Failure> {
-    let session = opened.session(ServerSelection::Names(vec![server.to_owned()]))?;
-    let (waiting, server) = (session.clone(), server.to_owned());
-    let mut options = AcquireOptions::default();
-    options.timeout = common.timeout;
-    // The session holds it from then on by what it wants.
-    opened.wait(async move {
-        let lease = waiting.acquire(&server, None, &options).await?;
-        waiting.ready(Some(lease.server()), options.timeout).await
-    })??;
-    Ok(session)
-}
-
-/// The same of servers that may still be on their way, by what the status says now.
-fn still_absent(opened: &Opened) -> Value {
-    let status = opened.pool.status();
-    let servers = status["servers"].as_object().cloned().unwrap_or_default();
-    let absent = servers.into_iter().filter(|(_, server)| server["state"] != "connected");
-    let standing = |(name, server): (String, Value)| {
-        let reason = server["reason"].as_str().unwrap_or("connecting");
-        let error = &server["last_error"];
-        if server["state"] == "connecting" || error.is_null() {
-            return (name, json!({ "state": "waiting", "reason": reason }));
+    terminal: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
+    with_pool(common, terminal, |opened, terminal| {
+        let session = begun(opened, server, common)?;
+        let tools = session.tools()?;
+        let found = tools.iter().find(|listed| [&*listed.own_name, &*listed.name].contains(&tool));
+        let Some(listed) = found else { return Err(no_tool(opened, &session, server, tool)) };
+        let definition = plain(&listed.definition).unwrap_or_default();
+        let parameters = parameters(&definition["inputSchema"]);
+        let typed = shown(common.typed.as_ref(), server);
+        let signature = signature(&listed.own_name, &parameters);
+        let example = example(&typed, &listed.own_name, &parameters);
+        if common.json {
+            let whole = json!({ "v": 1, "tool": to_json(listed), "signature": signature, "example": example });
+            format::json(terminal, &whole);
+            return Ok(Exit::Success);
         }
-        (name, json!({ "state": "failed", "reason": reason, "error": error }))
-    };
-    absent.map(standing).collect()
+        terminal.line(&terminal.toned(&format::plain(&signature), Tone::Bold));
+        for line in format::text(&definition, "description").trim().lines() {
+            terminal.line(&format!("  {}", format::plain(line)));
+        }
+        if !parameters.is_empty() {
+            terminal.line("");
+        }
+        for Parameter { name, kind, is_required, description, .. } in &parameters {
+            let needed = if *is_required { ", required" } else { "" };
+            let head = format!("  {}: {}{needed}", format::plain(name), format::plain(kind));
+            terminal.line(&head);
+            for line in description.trim().lines() {
+                terminal
+                    .line(&format!("    {}", terminal.toned(&format::plain(line), Tone::Faint)));
+            }
+        }
+        terminal.line("");
+        terminal.line(&format!("  {}", format::plain(&example)));
+        Ok(Exit::Success)
+    })
 }
 
-/// How the servers stand that are not ready.
-fn absent(opened: &Opened) -> Result<Value, Failure> {
-    let pool = opened.pool.clone();
-    let settled = opened.wait(async move { pool.settled(None).await })??;
-    let servers = settled["servers"].as_object().cloned().unwrap_or_default();
-    Ok(servers.into_iter().filter(|(_, standing)| standing["state"] != "ready").collect())
-}
-
-fn tell_absent(absent: &Value, terminal: &mut Terminal<'_>) {
-    for (server, standing) in absent.as_object().into_iter().flatten() {
-        let server = trunkline_pool::text::escaped(server);
-        let why = match standing["error"]["message"].as_str() {
-            Some(message) => message,
-            None => standing["reason"].as_str().unwrap_or("not there"),
-        };
-        terminal.note(&format!("{server}: {}", format::lines(why)));
+/// Why a server has no such tool.
+fn no_tool(opened: &Opened, session: &Session, server: &str, tool: &str) -> Failure {
+    let kept_back = kept_back(&opened.pool.status(), server);
+    if kept_back.iter().any(|(name, _)| name == tool) {
+        let message = format!("`{tool}` of `{server}` changed, and was not accepted");
+        let hint =
+            format!("`trunkline accept {} {}` shows what changed", quoted(server), quoted(tool));
+        return Failure::new(Exit::NotFound, message).with_hint(&hint);
     }
-}
-
-/// A tool as [`ListedItem::to_json`] has it, as a value.
-fn to_json(tool: &ListedItem) -> Value {
-    plain(&tool.to_json()).unwrap_or_default()
-}
-
-/// The first line of what a tool says of itself.
-fn description(definition: &str) -> String {
-    let definition = plain(definition).unwrap_or_default();
-    let text = definition["description"].as_str().unwrap_or_default().trim_start();
-    text.lines().next().unwrap_or_default().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What serde_json keeps for itself is a member like any other in what a server says.
-    #[test]
-    fn no_member_hides_what_a_tool_says_of_itself() {
-        let meta = r#"{"$serde_json::private::RawValue":"no JSON"}"#;
-        let definition = format!(r#"{{"name":"t","description":"says\nmore","_meta":{meta}}}"#);
-        assert_eq!(description(&definition), "says");
-    }
+    let hint = format!("`trunkline tools {}` lists those that it has", quoted(server));
+    let error = Error::new(ErrorCode::ToolNotFound, format!("`{server}` lists no tool `{tool}`"));
+    let tools = session.tools().map(|tools| tools.iter().map(|one| one.own_name.clone()).collect());
+    let names: Vec<std::sync::Arc<str>> = tools.unwrap_or_default();
+    error.with_hint(hint).with_nearest(tool, names.iter().map(|name| &**name)).into()
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use trunkline::settings::{FileScope, KnownFile};
 use trunkline::{
-    DrainOptions, Error, LoadOptions, Pool, PoolOptions, Result, ServerSelection, Session,
+    DrainOptions, Error, LoadOptions, Pool, PoolOptions, Result, ServerSelection, Servers, Session,
     SessionOptions, detect, misfits,
 };
 use trunkline_pool::json::plain;
@@ -18,6 +18,7 @@ use super::arguments::Common;
 use super::failure::Failure;
 use super::interrupt::Listening;
 use super::terminal::Terminal;
+use super::typed;
 
 /// A pool, and the files that configure it.
 pub(crate) struct Opened {
@@ -69,8 +70,19 @@ impl Opened {
         })
     }
 
-    /// Loads the files that are named, or all that are found.
+    /// Loads the files that are named, or all that are found; for a server that the command line
+    /// describes, none.
     fn load(&mut self, common: &Common) -> std::result::Result<(), Failure> {
+        if let Some(typed) = &common.typed {
+            if !common.config.is_empty() {
+                let message = "a server that the command line describes is in no file of --config";
+                return Err(Failure::usage(message));
+            }
+            let servers = json!({ (typed::NAME): typed.configuration }).to_string();
+            let (pool, servers) = (self.pool.clone(), Servers::from_json(&servers)?);
+            self.wait(async move { pool.reconcile(servers).await })??;
+            return Ok(());
+        }
         for path in &common.config {
             self.load_file(&whole(path))??;
         }

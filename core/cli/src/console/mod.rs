@@ -6,5 +6,8 @@ pub(crate) mod exit;
 pub(crate) mod failure;
 pub(crate) mod format;
 pub(crate) mod interrupt;
+pub(crate) mod shell_words;
 pub(crate) mod state_label;
+mod subcommands;
 pub(crate) mod terminal;
+pub(crate) mod typed;

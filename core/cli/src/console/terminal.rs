@@ -124,6 +124,18 @@ impl<'a> Terminal<'a> {
         let _ = writeln!(self.stderr, "{text}").and_then(|()| self.stderr.flush());
     }
 
+    /// Asks a person until they say yes or no. No answer is a no.
+    pub(crate) fn confirms(&mut self, question: &str) -> bool {
+        for _ in 0..QUESTIONS_MAX {
+            match &*self.ask(&format!("{question} [y/n]")).to_lowercase() {
+                "y" | "yes" => return true,
+                "n" | "no" | "" => return false,
+                _ => self.note("type y for yes, or n for no"),
+            }
+        }
+        false
+    }
+
     /// Asks a person, who answers in a line.
     pub(crate) fn ask(&mut self, question: &str) -> String {
         let _ = write!(self.stderr, "{question} ").and_then(|()| self.stderr.flush());
@@ -183,6 +195,9 @@ impl<'a> Terminal<'a> {
 fn has_room() -> bool {
     matches!(crossterm::terminal::size(), Ok((1.., 1..)))
 }
+
+/// How often a person is asked the same.
+const QUESTIONS_MAX: usize = 3;
 
 /// More than any answer to a question has.
 const ANSWER_BYTES_MAX: u64 = 1 << 10;

@@ -152,7 +152,8 @@ fn prompted(params: &Value) -> Result<Value, Refusal> {
     if given("name").is_empty() {
         return Err(Refusal::new(-32602, "the prompt needs the argument `name`"));
     }
-    let content = json!({ "type": "text", "text": offers::greeting(given("name"), given("style")) });
+    let content =
+        json!({ "type": "text", "text": offers::greeting(given("name"), given("style")) });
     Ok(json!({ "messages": [{ "role": "user", "content": content }] }))
 }
 

@@ -52,11 +52,7 @@ impl Server<'_> {
         })
     }
 
-    fn read_all<'s>(
-        &'s self,
-        input: &mut dyn BufRead,
-        scope: &'s Scope<'s, '_>,
-    ) -> io::Result<()> {
+    fn read_all<'s>(&'s self, input: &mut dyn BufRead, scope: &'s Scope<'s, '_>) -> io::Result<()> {
         let mut line = Vec::new();
         while (&mut *input).take(LINE_BYTES_MAX).read_until(b'\n', &mut line)? > 0 {
             let is_cut = line.len() as u64 == LINE_BYTES_MAX && line.last() != Some(&b'\n');
@@ -66,14 +62,14 @@ impl Server<'_> {
             }
             if is_cut || !line.trim_ascii().is_empty() {
                 let message = std::str::from_utf8(&line).ok().and_then(|line| plain(line).ok());
-                self.take(message.unwrap_or_default(), scope)?;
+                self.take(message.filter(Value::is_object).unwrap_or_default(), scope)?;
             }
             line.clear();
         }
         Ok(())
     }
 
-    /// Takes one message; `Null` stands for a line that holds none.
+    /// Takes one message; `Null` stands for a line that is no object.
     fn take<'s>(&'s self, mut message: Value, scope: &'s Scope<'s, '_>) -> io::Result<()> {
         let (id, params) = (message["id"].take(), message["params"].take());
         match (message["method"].as_str(), id.is_null()) {
@@ -121,12 +117,7 @@ impl Server<'_> {
         Ok(())
     }
 
-    fn reply(
-        &self,
-        id: &Value,
-        params: &Value,
-        answer: Result<Value, Refusal>,
-    ) -> io::Result<()> {
+    fn reply(&self, id: &Value, params: &Value, answer: Result<Value, Refusal>) -> io::Result<()> {
         let message = match answer {
             Ok(mut result) => {
                 if answers::is_modern(params) {

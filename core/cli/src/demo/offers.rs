@@ -7,12 +7,14 @@ use super::counting::{INTERVAL_MS_MAX, TO_MAX};
 pub(super) fn tools() -> Value {
     let whole = |what: &str| json!({ "type": "integer", "description": what });
     let text = |what: &str| json!({ "type": "string", "description": what });
-    let upto = |what: &str, max: u64, usual: u64| {
-        json!({ "type": "integer", "minimum": 0, "maximum": max, "default": usual, "description": what })
-    };
+    let upto = |what: &str, max: u64, usual: u64| json!({ "type": "integer", "minimum": 0, "maximum": max, "default": usual, "description": what });
     let size = json!({ "type": "integer" });
-    let mut measure =
-        tool("measure", "Counts the words, lines and characters of a text.", json!({ "text": text("The text") }), &["text"]);
+    let mut measure = tool(
+        "measure",
+        "Counts the words, lines and characters of a text.",
+        json!({ "text": text("The text") }),
+        &["text"],
+    );
     measure["outputSchema"] = json!({
         "type": "object",
         "properties": { "words": size, "lines": size, "characters": size },
@@ -23,8 +25,18 @@ pub(super) fn tools() -> Value {
         "interval_ms": upto("The time between two numbers", INTERVAL_MS_MAX, 200),
     });
     json!([
-        tool("echo", "Answers with the message.", json!({ "message": text("Any text") }), &["message"]),
-        tool("add", "Adds two whole numbers.", json!({ "a": whole("The first"), "b": whole("The second") }), &["a", "b"]),
+        tool(
+            "echo",
+            "Answers with the message.",
+            json!({ "message": text("Any text") }),
+            &["message"]
+        ),
+        tool(
+            "add",
+            "Adds two whole numbers.",
+            json!({ "a": whole("The first"), "b": whole("The second") }),
+            &["a", "b"]
+        ),
         tool("count", "Counts, and tells its progress at each number.", count, &[]),
         measure,
         tool("pid", "Says the number of the server's process.", json!({}), &[]),

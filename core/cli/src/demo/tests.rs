@@ -58,7 +58,8 @@ fn a_host_of_the_modern_era_names_its_revision_in_each_request() {
 #[test]
 fn what_is_no_request_is_refused_and_the_next_one_answered() {
     let long = format!("\"{}\"", "a".repeat(super::LINE_BYTES_MAX as usize));
-    let answers = answers(&["{".into(), "[]".into(), String::new(), long, request(7, "ping", json!({}))]);
+    let answers =
+        answers(&["{".into(), "[]".into(), String::new(), long, request(7, "ping", json!({}))]);
     let codes: Vec<&Value> = answers[..3].iter().map(|answer| &answer["error"]["code"]).collect();
     assert_eq!(codes, [&json!(-32600); 3]);
     assert_eq!((&answers[3]["id"], &answers[3]["result"]), (&json!(7), &json!({})));
@@ -66,7 +67,9 @@ fn what_is_no_request_is_refused_and_the_next_one_answered() {
 
 #[test]
 fn a_wrong_argument_is_the_failure_of_the_tool_and_a_wrong_name_an_error() {
-    let call = |id, name: &str| request(id, "tools/call", json!({ "name": name, "arguments": { "to": -1 } }));
+    let call = |id, name: &str| {
+        request(id, "tools/call", json!({ "name": name, "arguments": { "to": -1 } }))
+    };
     let answers = answers(&[
         call(1, "echo"),
         call(2, "add"),

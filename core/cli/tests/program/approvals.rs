@@ -167,6 +167,36 @@ fn a_name_of_the_users_stays_in_force_until_the_other_is_approved() {
     home.has_no_process();
 }
 
+/// SPEC 7.6, 12.2: a tool that is not what it was when its server was approved.
+#[test]
+fn a_changed_tool_is_shown_and_accepted() {
+    let home = Home::new();
+    let flags = ["--tools", "1", "--generated-only", "--drift-once"];
+    home.settings("ws/.mcp.json", &json!({ "demo": home.server(&flags) }));
+    let hash = home.run(&["approve", "--json"]).json()["requests"][0]["hash"].clone();
+    assert_eq!(home.run(&["approve", "demo", "--hash", hash.as_str().unwrap()]).exit, 0);
+    assert_eq!(home.run(&["call", "demo", "tool_1"]).exit, 0);
+    let refused = home.run(&["call", "demo", "tool_1"]);
+    assert_eq!(refused.exit, 8, "{refused:?}");
+    assert!(refused.stderr.contains("`trunkline accept demo tool_1`"), "{refused:?}");
+    let signature = home.run(&["tools", "demo", "tool_1"]);
+    assert!(signature.stderr.contains("`trunkline accept demo tool_1`"), "{signature:?}");
+    let shown = home.run(&["accept", "demo"]);
+    assert!(shown.exit == 0 && shown.stdout.contains("tool_1 changed"), "{shown:?}");
+    let digest = home.run(&["accept", "demo", "--json"]).json();
+    let digest = digest["quarantined"][0]["difference"]["to"].as_str().unwrap().to_owned();
+    assert!(shown.stdout.contains(&digest));
+    let unasked = home.run(&["accept", "demo", "tool_1"]);
+    assert!(unasked.exit == 2 && unasked.stderr.contains(&digest), "{unasked:?}");
+    assert_eq!(home.run(&["accept", "demo", "tool_2"]).exit, 8);
+    let other = "0".repeat(64);
+    assert_eq!(home.run(&["accept", "demo", "tool_1", "--digest", &other]).exit, 4);
+    assert_eq!(home.run(&["accept", "demo", "tool_1", "--digest", &digest]).stdout, "accepted\n");
+    assert_eq!(home.run(&["call", "demo", "tool_1"]).stdout, "tool_1\n");
+    assert_eq!(home.run(&["accept", "demo"]).stdout, "no tool is kept back\n");
+    home.has_no_process();
+}
+
 /// On a terminal of its own, which `script` makes.
 #[cfg(target_os = "linux")]
 #[test]
@@ -180,7 +210,7 @@ fn an_interrupt_ends_the_question() {
     let mut child = script.spawn().unwrap();
     let (mut stdin, mut stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
     let mut shown = Vec::new();
-    while !shown.ends_with(b"[yes/no] ") {
+    while !shown.ends_with(b"[y/n] ") {
         let mut byte = [0];
         assert_eq!(stdout.read(&mut byte).unwrap(), 1, "{}", String::from_utf8_lossy(&shown));
         shown.push(byte[0]);

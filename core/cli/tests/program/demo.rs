@@ -25,7 +25,10 @@ fn each_tool_answers_in_both_eras() {
         assert_eq!(call(&["echo", "message=hi"]).stdout, "hi\n");
         assert_eq!(call(&["add", "a=2", "b=3"]).stdout, "5\n");
         let counted = call(&["count", "to=2", "interval_ms=0"]);
-        assert_eq!((&*counted.stdout, &*counted.stderr), ("2\n", "progress 1/2 1 of 2\nprogress 2/2 2 of 2\n"));
+        assert_eq!(
+            (&*counted.stdout, &*counted.stderr),
+            ("2\n", "progress 1/2 1 of 2\nprogress 2/2 2 of 2\n")
+        );
         let sizes = call(&["measure", "text=one two", "--json"]).json();
         assert_eq!(sizes["structuredContent"], json!({ "words": 2, "lines": 1, "characters": 7 }));
         assert!(call(&["pid"]).stdout.trim().parse::<u32>().is_ok());
@@ -43,8 +46,12 @@ fn a_count_that_takes_too_long_is_cancelled_and_the_server_ends() {
 fn the_lists_are_whole() {
     let home = home();
     let tools = home.run(&["tools", "--json"]).json();
-    let names: Vec<&str> =
-        tools["tools"].as_array().unwrap().iter().filter_map(|tool| tool["name"].as_str()).collect();
+    let names: Vec<&str> = tools["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect();
     assert_eq!(names.len(), 10, "{names:?}");
     let status = home.run(&["status", "--json"]).json();
     for server in ["legacy", "modern"] {

@@ -3,6 +3,7 @@
 
 mod approvals;
 mod calls;
+mod contents;
 mod demo;
 mod doctor;
 mod documented;
@@ -15,4 +16,5 @@ mod machine;
 mod rig;
 #[cfg(target_os = "linux")]
 mod screen;
+mod typed;
 mod usage;

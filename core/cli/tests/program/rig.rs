@@ -5,9 +5,9 @@ mod folder;
 #[path = "../../../tests/rig/testserver.rs"]
 mod testserver;
 
-use std::io::Write as _;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::{Value, json};
 
@@ -122,6 +122,30 @@ impl Home {
             std::fs::write(&path, &text).unwrap();
         }
         assert_eq!(text, std::fs::read_to_string(&path).unwrap_or_default(), "{name}");
+    }
+}
+
+/// The reference server over HTTP. It ends with the value.
+pub struct Remote {
+    child: Child,
+    pub url: String,
+}
+
+impl Remote {
+    pub fn start(flags: &[&str]) -> Remote {
+        let mut command = Command::new(testserver());
+        command.args(["--http", "0"]).args(flags).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        Remote { child, url: url.trim().to_owned() }
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 }
 
