@@ -106,7 +106,7 @@ pub use self::base::{bounded_reader as bounded, panics};
 pub use self::driver::server_config::Servers;
 pub use self::host_env::settings_discovery::detect;
 #[doc(hidden)]
-pub use self::host_env::settings_discovery::misfits;
+pub use self::host_env::settings_discovery::{known_places, misfits};
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use self::inspect::fuzzing;

@@ -51,6 +51,13 @@ async function firstStep(child) {
 }
 
 describe('the command', () => {
+  it('brings a server', async (t) => {
+    const { start } = openHome(t);
+    const line = `'${process.execPath}' '${program}' demo`;
+    const called = await ran(start(['call', '--stdio', line, 'count', 'to=2', 'interval_ms=0']));
+    assert.deepEqual(called, { code: 0, out: '2\n', err: 'progress 1/2 1 of 2\nprogress 2/2 2 of 2\n' });
+  });
+
   it('is the command line of every package', async (t) => {
     const { log, start } = openHome(t, '--tools', '1', '--generated-only');
     assert.deepEqual(await ran(start(['--version'])), { code: 0, out: `trunkline ${manifest.version}\n`, err: '' });

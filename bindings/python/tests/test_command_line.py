@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import select
+import shlex
 import signal
 import struct
 import subprocess
@@ -48,6 +49,19 @@ def started(home: Path, *words: str) -> subprocess.Popen[str]:
         cwd=home / "ws",
         env=environment(home),
     )
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=["script", "module"])
+def test_the_package_brings_a_server(command: list[str], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*command, "call", "--stdio", shlex.join([*command, "demo"]), "count", "to=2", "interval_ms=0"],
+        capture_output=True,
+        text=True,
+        timeout=HANG,
+        env=environment(tmp_path),
+    )
+    assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
+    assert done.stderr == "progress 1/2 1 of 2\nprogress 2/2 2 of 2\n"
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=["script", "module"])

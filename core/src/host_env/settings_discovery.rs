@@ -27,9 +27,15 @@ pub fn misfits(workspace: impl AsRef<Path>) -> Vec<KnownFile> {
     known(workspace.as_ref(), |found| !found.is_file())
 }
 
-fn known(workspace: &Path, holds: impl Fn(&Metadata) -> bool) -> Vec<KnownFile> {
+/// The known places, whether anything stands there or not.
+#[doc(hidden)]
+pub fn known_places(workspace: impl AsRef<Path>) -> Vec<KnownFile> {
     let platform = Platform::current();
-    let mut files = known_files(platform, &folders(platform, workspace));
+    known_files(platform, &folders(platform, workspace.as_ref()))
+}
+
+fn known(workspace: &Path, holds: impl Fn(&Metadata) -> bool) -> Vec<KnownFile> {
+    let mut files = known_places(workspace);
     files.retain(|file| std::fs::metadata(&file.path).is_ok_and(|found| holds(&found)));
     files
 }

@@ -10,6 +10,7 @@ use crate::console::context::{Opened, with_pool};
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;
 use crate::console::format;
+use crate::console::hints;
 use crate::console::terminal::{Terminal, Tone};
 
 pub(super) fn run(
@@ -77,6 +78,7 @@ fn show(explained: &Value, terminal: &mut Terminal<'_>) {
         terminal.line(&format!("  waiting {}, {reason}: it would take its place", escaped(&place)));
     }
     if let Some(remedy) = explained["remedy"].as_str() {
-        terminal.line(&format!("  remedy  {}", escaped(remedy)));
+        let remedy = hints::here(remedy, explained["server"].as_str());
+        terminal.line(&format!("  remedy  {}", format::plain(&remedy)));
     }
 }

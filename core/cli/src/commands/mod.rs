@@ -3,12 +3,15 @@
 mod accept;
 mod approvals;
 mod call;
+mod completions;
 mod contents;
 mod doctor;
 mod explain;
 mod host;
 mod import;
 mod list;
+mod settings_file;
+mod sign_in;
 mod signature;
 mod started;
 mod status;
@@ -16,9 +19,8 @@ mod tools;
 mod values;
 
 use clap::ArgMatches;
-use clap_complete::Shell;
 
-use crate::console::arguments::{self, Common};
+use crate::console::arguments::Common;
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;
 use crate::console::terminal::Terminal;
@@ -49,17 +51,14 @@ pub(crate) fn run(
         "reject" => approvals::reject(given, common, terminal),
         "forget" => approvals::forget(given, common, terminal),
         "accept" => accept::run(given, common, terminal),
+        "add" => settings_file::add(given, common, terminal),
+        "remove" => settings_file::remove(given, common, terminal),
+        "enable" => settings_file::switch(true, given, common, terminal),
+        "disable" => settings_file::switch(false, given, common, terminal),
+        "sign-in" => sign_in::run(given, common, terminal),
         "demo" => demo::run(terminal),
-        "completions" => Ok(completions(given, terminal)),
+        "names" => completions::names(given, common, terminal),
+        "completions" => Ok(completions::run(given, terminal)),
         _ => Err(Failure::usage("no such command")),
     }
-}
-
-fn completions(given: &ArgMatches, terminal: &mut Terminal<'_>) -> Exit {
-    let mut script = Vec::new();
-    if let Some(shell) = given.get_one::<Shell>("shell") {
-        clap_complete::generate(*shell, &mut arguments::command(), "trunkline", &mut script);
-    }
-    terminal.write(&String::from_utf8_lossy(&script));
-    Exit::Success
 }

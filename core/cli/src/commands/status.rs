@@ -14,6 +14,7 @@ use crate::console::context::with_pool;
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;
 use crate::console::format::{self, number, text};
+use crate::console::hints;
 use crate::console::state_label;
 use crate::console::terminal::{Terminal, Tone};
 use crate::live::{self, Look, Pace};
@@ -185,12 +186,12 @@ pub(super) fn show(status: &Value, terminal: &mut Terminal<'_>) {
     }
 }
 
-fn server(name: &str, row: &Value, terminal: &mut Terminal<'_>) {
+fn server(server: &str, row: &Value, terminal: &mut Terminal<'_>) {
     let (word, tone) = state_label::of(row);
     let counts = &row["counts"];
     let [tools, prompts, resources] =
         ["tools", "prompts", "resources"].map(|list| counts[list].as_u64().unwrap_or(0));
-    let name = terminal.toned(&escaped(name), Tone::Bold);
+    let name = terminal.toned(&escaped(server), Tone::Bold);
     let word = terminal.toned(&escaped(word), tone);
     let kind = match text(row, "transport") {
         "" => escaped(text(row, "origin")),
@@ -203,7 +204,7 @@ fn server(name: &str, row: &Value, terminal: &mut Terminal<'_>) {
         terminal.line(&format!("  {}", terminal.toned(&format::lines(message), Tone::Wrong)));
     }
     if let Some(hint) = row["hint"].as_str() {
-        terminal.line(&format!("  {}", escaped(hint)));
+        terminal.line(&format!("  {}", format::plain(&hints::here(hint, Some(server)))));
     }
     for row in row["entries"].as_array().into_iter().flatten() {
         entry(row, terminal);

@@ -72,10 +72,12 @@ fn one(
         let session = begun(opened, server, common)?;
         let tools = session.tools()?;
         let found = tools.iter().find(|listed| [&*listed.own_name, &*listed.name].contains(&tool));
-        let Some(listed) = found else { return Err(no_tool(opened, &session, server, tool)) };
+        let typed = shown(common.typed.as_ref(), server);
+        let Some(listed) = found else {
+            return Err(no_tool(opened, &session, (server, &typed), tool));
+        };
         let definition = plain(&listed.definition).unwrap_or_default();
         let parameters = parameters(&definition["inputSchema"]);
-        let typed = shown(common.typed.as_ref(), server);
         let signature = signature(&listed.own_name, &parameters);
         let example = example(&typed, &listed.own_name, &parameters);
         if common.json {
@@ -105,16 +107,20 @@ fn one(
     })
 }
 
-/// Why a server has no such tool.
-fn no_tool(opened: &Opened, session: &Session, server: &str, tool: &str) -> Failure {
+/// Why a server, which is typed so, has no such tool.
+fn no_tool(
+    opened: &Opened,
+    session: &Session,
+    (server, typed): (&str, &str),
+    tool: &str,
+) -> Failure {
     let kept_back = kept_back(&opened.pool.status(), server);
     if kept_back.iter().any(|(name, _)| name == tool) {
         let message = format!("`{tool}` of `{server}` changed, and was not accepted");
-        let hint =
-            format!("`trunkline accept {} {}` shows what changed", quoted(server), quoted(tool));
+        let hint = format!("`trunkline accept {typed} {}` shows what changed", quoted(tool));
         return Failure::new(Exit::NotFound, message).with_hint(&hint);
     }
-    let hint = format!("`trunkline tools {}` lists those that it has", quoted(server));
+    let hint = format!("`trunkline tools {typed}` lists those that it has");
     let error = Error::new(ErrorCode::ToolNotFound, format!("`{server}` lists no tool `{tool}`"));
     let tools = session.tools().map(|tools| tools.iter().map(|one| one.own_name.clone()).collect());
     let names: Vec<std::sync::Arc<str>> = tools.unwrap_or_default();

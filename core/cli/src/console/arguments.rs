@@ -17,6 +17,10 @@ pub(crate) struct Common {
     pub(crate) timeout: Option<Duration>,
     /// A server that the command line itself describes.
     pub(crate) typed: Option<TypedServer>,
+    /// Whether the command makes a sign-in that is to last.
+    pub(crate) keeps_tokens: bool,
+    /// Whether a shell asks for names, and nothing is to start that is known already.
+    pub(crate) is_asleep: bool,
 }
 
 impl Common {
@@ -35,6 +39,8 @@ impl Common {
             options: matches.get_one::<String>("options").cloned(),
             timeout: matches.get_one::<Duration>("timeout").copied(),
             typed: behind.and_then(TypedServer::of),
+            is_asleep: matches.subcommand_name() == Some("names"),
+            keeps_tokens: matches.subcommand_name() == Some("sign-in"),
         }
     }
 }
@@ -58,6 +64,8 @@ pub(crate) fn command() -> Command {
         .subcommands(
             [sub::approve(), sub::reject(), sub::forget(), sub::accept()].map(reads_settings),
         )
+        .subcommands([sub::sign_in(), sub::names()].map(reads_settings))
+        .subcommands([takes_typed(sub::add()), sub::remove(), sub::enable(), sub::disable()])
         .subcommands([sub::import(), sub::demo(), sub::completions()])
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use trunkline::settings::{FileScope, KnownFile};
 use trunkline::{
     DrainOptions, Error, LoadOptions, Pool, PoolOptions, Result, ServerSelection, Servers, Session,
-    SessionOptions, detect, misfits,
+    SessionOptions, detect, misfits, own_folders,
 };
 use trunkline_pool::json::plain;
 use trunkline_pool::options::DrainMode;
@@ -244,6 +244,13 @@ fn pool_options(common: &Common) -> std::result::Result<PoolOptions, Failure> {
         return Err(Failure::usage("--options must be a JSON object"));
     };
     options.entry("trusted").or_insert(true.into());
+    if common.is_asleep {
+        options.entry("start").or_insert("lazy".into());
+        options.entry("start_gate_ms").or_insert(NAMES_WAIT_MS.into());
+    }
+    if let Some(tokens) = own_tokens().filter(|tokens| common.keeps_tokens || tokens.is_file()) {
+        options.entry("tokens").or_insert(tokens.to_string_lossy().into());
+    }
     if let Some(workspace) = &common.workspace {
         let Some(workspace) = workspace.to_str() else {
             return Err(Failure::usage("the path of the workspace is no Unicode"));
@@ -253,8 +260,16 @@ fn pool_options(common: &Common) -> std::result::Result<PoolOptions, Failure> {
     Ok(PoolOptions::from_json(&json!(options).to_string())?)
 }
 
+/// Where sign-ins of the command line are kept, unless the option `tokens` says it.
+fn own_tokens() -> Option<PathBuf> {
+    own_folders().into_iter().next().map(|folder| folder.join("tokens.json"))
+}
+
 /// How often is looked for signals, and for what is to be shown meanwhile.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// How long a shell waits for the names of a server that never listed its tools, in milliseconds.
+const NAMES_WAIT_MS: u64 = 3_000;
 
 /// How long is waited for file systems before anything is shown.
 const SETTLED_MAX: Duration = Duration::from_secs(30);

@@ -7,6 +7,7 @@ use trunkline_pool::text::escaped;
 use super::arguments::Common;
 use super::exit::Exit;
 use super::format;
+use super::hints;
 use super::terminal::Terminal;
 
 /// Why a command ended early.
@@ -77,7 +78,7 @@ impl Failure {
             terminal.note(&format!("  cause   {}", format::plain(message)));
         }
         if let Some(hint) = &self.hint {
-            terminal.note(&format!("  {}", escaped(hint)));
+            terminal.note(&format!("  {}", format::plain(&hints::typed(hint, common))));
         }
         self.exit
     }
@@ -119,15 +120,18 @@ impl From<Error> for Failure {
 /// What to do about an error where it is said otherwise on a command line than in a program.
 fn hint_here(error: &Error) -> Option<String> {
     let detail = |member| error.detail().get(member).and_then(Value::as_str);
-    if detail("reason") == Some("pending_approval") {
-        return Some("`trunkline approve` shows what would run, and approves it".to_owned());
-    }
     // The time that a command gives, and not one of the pool.
     let of_command = matches!(detail("which"), Some("total" | "idle"))
         || error.detail().contains_key("timeout_ms");
     if error.code() == ErrorCode::Timeout && of_command {
         return Some("`--timeout SECONDS` gives it more time, if it is only slow".to_owned());
     }
-    let hint = error.hint().filter(|hint| hint.contains(" of the pool"))?;
-    Some(format!("{hint} (`--options` takes those of the pool)"))
+    let hint = error.hint()?;
+    if let Some(path) = detail("path").filter(|_| hint.contains("`detail.path`")) {
+        return Some(format!("correct `{path}`"));
+    }
+    if hint.contains(" of the pool") {
+        return Some(format!("{hint} (`--options` takes those of the pool)"));
+    }
+    Some(hints::here(hint, error.server()))
 }

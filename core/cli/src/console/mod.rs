@@ -5,6 +5,7 @@ pub(crate) mod context;
 pub(crate) mod exit;
 pub(crate) mod failure;
 pub(crate) mod format;
+pub(crate) mod hints;
 pub(crate) mod interrupt;
 pub(crate) mod shell_words;
 pub(crate) mod state_label;

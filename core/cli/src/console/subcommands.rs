@@ -17,7 +17,11 @@ pub(super) fn tools() -> Command {
     Command::new("tools")
         .about("The tools of all servers, or of one; starts them")
         .arg(server().help("The server; all by default"))
-        .arg(tool().help("One tool of it: what it takes, and an example of a call"))
+        .arg(
+            tool()
+                .conflicts_with("shape")
+                .help("One tool of it: what it takes, and an example of a call"),
+        )
         .arg(
             Arg::new("shape")
                 .long("shape")
@@ -212,8 +216,76 @@ pub(super) fn accept() -> Command {
         )
 }
 
+pub(super) fn add() -> Command {
+    let command =
+        Command::new("add").about("Puts a server into a settings file, whose other lines stay");
+    in_file(command).arg(server().value_name("ADDRESS").help("The address of a remote server"))
+}
+
+pub(super) fn remove() -> Command {
+    in_file(Command::new("remove").about("Takes a server out of a settings file"))
+}
+
+pub(super) fn enable() -> Command {
+    in_file(Command::new("enable").about("Switches a server of a settings file on"))
+}
+
+pub(super) fn disable() -> Command {
+    in_file(Command::new("disable").about("Switches a server of a settings file off"))
+}
+
+/// A command about one server in one file.
+fn in_file(command: Command) -> Command {
+    command
+        .arg(word("name", "NAME").required(true).help("The name of the server"))
+        .arg(
+            Arg::new("in")
+                .long("in")
+                .value_name("PRODUCT|FILE")
+                .required(true)
+                .value_hint(ValueHint::FilePath)
+                .help("The product whose file it is, or the path of a file"),
+        )
+        .arg(
+            Arg::new("project")
+                .long("project")
+                .action(ArgAction::SetTrue)
+                .help("The product's file of the workspace, not the user's"),
+        )
+}
+
+pub(super) fn sign_in() -> Command {
+    Command::new("sign-in")
+        .about("Signs in to a remote server: shows an address, and takes the redirect")
+        .arg(one_server())
+        .arg(
+            Arg::new("listen")
+                .long("listen")
+                .value_name("PORT")
+                .value_parser(value_parser!(u16))
+                .num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value("0")
+                .help("Take the redirect at a port of this machine, any by default, and not by a question"),
+        )
+        .arg(
+            Arg::new("redirect")
+                .long("redirect")
+                .value_name("ADDRESS")
+                .conflicts_with("listen")
+                .help("Where the browser is sent back to, where the server's configuration does not say it"),
+        )
+}
+
 pub(super) fn demo() -> Command {
     Command::new("demo").about("A small MCP server over the input and output, to try hosts with")
+}
+
+pub(super) fn names() -> Command {
+    Command::new("names")
+        .hide(true)
+        .about("The names of the servers, or of the tools of one, for completions")
+        .arg(server())
 }
 
 pub(super) fn completions() -> Command {

@@ -137,19 +137,24 @@ impl<'a> Terminal<'a> {
     }
 
     /// Asks a person, who answers in a line.
-    pub(crate) fn ask(&mut self, question: &str) -> String {
+    fn ask(&mut self, question: &str) -> String {
+        self.ask_for(question, ANSWER_BYTES_MAX)
+    }
+
+    /// The same for an answer of so many bytes at most.
+    pub(crate) fn ask_for(&mut self, question: &str, max: u64) -> String {
         let _ = write!(self.stderr, "{question} ").and_then(|()| self.stderr.flush());
         // What cannot be read is no answer.
-        let answer = self.next_line().unwrap_or_default();
+        let answer = self.next_line(max).unwrap_or_default();
         answer.trim().to_owned()
     }
 
     /// The next line, cut to the length of an answer. The rest of a longer one answers no other
     /// question.
-    fn next_line(&mut self) -> io::Result<String> {
+    fn next_line(&mut self, max: u64) -> io::Result<String> {
         let mut line = Vec::new();
-        (&mut *self.stdin).take(ANSWER_BYTES_MAX).read_until(b'\n', &mut line)?;
-        if line.len() as u64 == ANSWER_BYTES_MAX && line.last() != Some(&b'\n') {
+        (&mut *self.stdin).take(max).read_until(b'\n', &mut line)?;
+        if line.len() as u64 == max && line.last() != Some(&b'\n') {
             self.stdin.skip_until(b'\n')?;
             line.clear();
         }

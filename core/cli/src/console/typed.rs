@@ -63,7 +63,7 @@ pub(crate) fn shown(typed: Option<&TypedServer>, server: &str) -> String {
 }
 
 /// The server that is meant, and the other words, in their order. With `--stdio` the first word is
-/// none of a server.
+/// no name of a server.
 pub(crate) fn addressed(
     given: &ArgMatches,
     typed: Option<&TypedServer>,

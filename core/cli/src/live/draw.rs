@@ -14,10 +14,14 @@ use serde_json::Value;
 
 use super::view::{Look, Pane, View, servers, sessions, stderr};
 use crate::console::format::{place, plain, text};
+use crate::console::hints;
 use crate::console::state_label;
 use crate::console::terminal::Tone;
 
 pub(super) fn draw(frame: &mut Frame<'_>, look: &Look, view: &View) {
+    if frame.area().height < HEIGHT_OF_ALL {
+        return draw_one(frame, look, view);
+    }
     let [head, top, middle, bottom, foot] = Layout::vertical([
         Constraint::Length(2),
         Constraint::Fill(4),
@@ -39,6 +43,26 @@ pub(super) fn draw(frame: &mut Frame<'_>, look: &Look, view: &View) {
         draw_help(frame);
     }
 }
+
+/// One part alone, where all of them would be empty boxes: that which the keys are for.
+fn draw_one(frame: &mut Frame<'_>, look: &Look, view: &View) {
+    let [head, part, foot] =
+        Layout::vertical([Constraint::Length(1), Constraint::Fill(1), Constraint::Length(1)])
+            .areas(frame.area());
+    frame.render_widget(totals(look, view), head);
+    match view.pane {
+        Pane::Servers => draw_servers(frame, part, &look.status, view),
+        Pane::Sessions => draw_sessions(frame, part, &look.status, view),
+        Pane::Stderr => draw_stderr(frame, part, &look.status, view),
+    }
+    frame.render_widget(Line::styled(KEYS, faint()), foot);
+    if view.has_help {
+        draw_help(frame);
+    }
+}
+
+/// Lines that all parts need, so that each shows a row at least.
+const HEIGHT_OF_ALL: u16 = 14;
 
 const KEYS: &str = " q quit   up/down choose   tab next part   ? help";
 
@@ -123,6 +147,7 @@ fn columns(area: Rect) -> &'static [usize] {
     match area.width {
         100.. => &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
         72.. => &[0, 1, 3, 4, 6, 7],
+        50.. => &[0, 1, 2, 3, 4],
         _ => &[0, 1],
     }
 }
@@ -180,6 +205,8 @@ fn cell<'a>(column: usize, word: &str) -> Cell<'a> {
 
 fn draw_sessions(frame: &mut Frame<'_>, area: Rect, status: &Value, view: &View) {
     let ids = sessions(status);
+    // The names come first: what else there is needs room beside them.
+    let columns = if area.width < 28 { 2 } else { 4 };
     let usage = status["usage"].as_array().map_or(&[][..], Vec::as_slice);
     let usage: HashMap<&str, &Value> =
         usage.iter().map(|row| (text(row, "session"), row)).collect();
@@ -190,11 +217,14 @@ fn draw_sessions(frame: &mut Frame<'_>, area: Rect, status: &Value, view: &View)
         let errors: u64 = errors.filter_map(|row| row["count"].as_u64()).sum();
         let [calls, errors, busy] =
             [number("calls"), errors, number("in_flight")].map(|count| count.to_string());
-        Row::new([cell(0, &plain(id)), cell(2, &calls), cell(2, &errors), cell(2, &busy)])
+        let cells = [cell(0, &plain(id)), cell(2, &calls), cell(2, &errors), cell(2, &busy)];
+        Row::new(cells.into_iter().take(columns))
     });
     let head = [cell(0, "SESSION"), cell(2, "CALLS"), cell(2, "ERRORS"), cell(2, "BUSY")];
+    let head = head.into_iter().take(columns);
     let widths =
         [Constraint::Fill(1), Constraint::Length(7), Constraint::Length(6), Constraint::Length(4)];
+    let widths = widths.into_iter().take(columns);
     let chosen = ids.iter().position(|id| view.session.as_deref() == Some(*id));
     let table = Table::new(rows, widths)
         .header(Row::new(head).style(style(Tone::Bold, view)))
@@ -230,7 +260,7 @@ fn reasons<'a>(status: &Value, view: &View) -> Paragraph<'a> {
         }
     };
     say("error", text(&server["last_error"], "message"), Tone::Wrong);
-    say("do", text(server, "hint"), Tone::Plain);
+    say("do", &hints::here(text(server, "hint"), Some(name)), Tone::Plain);
     say("from", &place(server), Tone::Plain);
     say("sign in", text(&server["auth_need"], "url"), Tone::Waiting);
     for entry in server["entries"].as_array().into_iter().flatten() {

@@ -115,6 +115,18 @@ fn a_small_terminal_shows_what_is_chosen() {
 }
 
 #[test]
+fn a_narrow_or_a_low_terminal_shows_what_there_is_room_for() {
+    let look = look(status());
+    let mut view = viewing(&look.status);
+    is_as_written("narrow.txt", &drawn(&look, &view, (60, 24)));
+    is_as_written("low.txt", &drawn(&look, &view, (30, 8)));
+    pressed(&mut view, &look.status, &[KeyCode::Tab]);
+    assert!(text(&drawn(&look, &view, (30, 8))).contains("chat-1"));
+    pressed(&mut view, &look.status, &[KeyCode::Tab]);
+    assert!(text(&drawn(&look, &view, (30, 8))).contains("stderr"));
+}
+
+#[test]
 fn a_pool_without_anything_says_so() {
     let look = look(json!({ "totals": {}, "servers": {}, "sessions": [], "supervision": "group" }));
     is_as_written("empty.txt", &drawn(&look, &viewing(&look.status), (72, 16)));

@@ -1,4 +1,4 @@
-//! The examples of `docs/guide/cli.md`, run in their order.
+//! The examples of `docs/guide/cli.md` and `cli-servers.md`, run in their order.
 
 use std::path::Path;
 use std::process::Command;
@@ -30,14 +30,15 @@ fn examples(page: &str) -> Vec<Example> {
     examples
 }
 
-#[test]
-fn every_example_writes_what_the_page_says() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/cli.md");
+/// Runs the examples of a page, in a home of their own.
+fn run(name: &str, files: &[&str]) {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide").join(name);
     let page = std::fs::read_to_string(page).unwrap();
     let settings = blocks(&page, "json");
     let home = Home::new();
-    home.write(".cursor/mcp.json", settings[0]);
-    home.write("ws/.mcp.json", settings[1]);
+    for (file, text) in files.iter().zip(settings) {
+        home.write(file, text);
+    }
     let folders = [Path::new(env!("CARGO_BIN_EXE_trunkline")), testserver()];
     let folders = folders.map(|program| program.parent().unwrap().display().to_string());
     let examples = examples(&page);
@@ -53,4 +54,14 @@ fn every_example_writes_what_the_page_says() {
         let stdout = stdout.replace(testserver().to_str().unwrap(), "SERVER");
         assert_eq!(stdout, output, "{line}: {ran:?}");
     }
+}
+
+#[test]
+fn every_example_writes_what_the_page_says() {
+    run("cli.md", &[".cursor/mcp.json", "ws/.mcp.json"]);
+}
+
+#[test]
+fn every_example_about_one_server_writes_what_the_page_says() {
+    run("cli-servers.md", &[]);
 }

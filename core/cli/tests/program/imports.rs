@@ -12,7 +12,7 @@ fn a_file_is_written_once_and_for_its_owner_alone() {
     home.settings("ws/mcp.json", &servers);
     let words = ["import", "mcp.json", "--to", "opencode", "--output", "opencode.json"];
     let first = home.run(&words);
-    assert_eq!(first.exit, 0);
+    assert_eq!((first.exit, &*first.stdout), (0, "wrote demo to opencode.json\n"));
     let told = "demo: kept as written; opencode does not expand it: ";
     assert!(first.stderr.contains(told), "{}", first.stderr);
     let written = home.path("ws/opencode.json");

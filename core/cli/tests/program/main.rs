@@ -7,6 +7,7 @@ mod contents;
 mod demo;
 mod doctor;
 mod documented;
+mod edits;
 mod hosts;
 mod imports;
 mod lists;
@@ -16,5 +17,6 @@ mod machine;
 mod rig;
 #[cfg(target_os = "linux")]
 mod screen;
+mod sign_in;
 mod typed;
 mod usage;

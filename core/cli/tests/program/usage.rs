@@ -79,11 +79,44 @@ fn completions_complete() {
         assert!(ran.exit == 0 && ran.stdout.contains("explain"), "{shell}");
     }
     home.write("completions", &home.run(&["completions", "bash"]).stdout);
-    let script = ". ../completions; COMP_WORDS=(trunkline expl); COMP_CWORD=1; \
-                  _trunkline trunkline expl trunkline; echo \"${COMPREPLY[@]}\"";
+    assert_eq!(completed(&home, &["trunkline", "expl"]), "explain\n");
+    assert_eq!(completed(&home, &["trunkline", "tools", "--sh"]), "--shape\n");
+}
+
+/// What bash completes the last word to.
+fn completed(home: &Home, words: &[&str]) -> String {
+    let last = words.len() - 1;
+    let script = format!(
+        ". ../completions; COMP_WORDS=({}); COMP_CWORD={last}; \
+         _trunkline_names trunkline '{}' '{}'; echo \"${{COMPREPLY[@]}}\"",
+        words.join(" "),
+        words[last],
+        words[last - 1],
+    );
     let mut bash = Command::new("bash");
-    let completed = bash.args(["-c", script]).current_dir(home.path("ws")).output().unwrap();
-    assert_eq!(ran(completed).stdout, "explain\n");
+    bash.args(["-c", &script]).current_dir(home.path("ws")).env_clear().env("HOME", home.path(""));
+    let folder = std::path::Path::new(env!("CARGO_BIN_EXE_trunkline")).parent().unwrap();
+    bash.env("PATH", format!("{}:/usr/bin:/bin", folder.display()));
+    ran(bash.output().unwrap()).stdout
+}
+
+/// Names come from the settings; one that a shell would expand is not among them.
+#[test]
+fn bash_completes_the_names_of_servers_and_tools() {
+    let home = Home::new();
+    let demo = json!({ "command": env!("CARGO_BIN_EXE_trunkline"), "args": ["demo"] });
+    let marked = home.path("marked");
+    let hostile = format!("demo-$(touch {})", marked.display());
+    home.settings(".cursor/mcp.json", &json!({ "demo-one": demo, "other": home.server(&[]) }));
+    home.settings("ws/.mcp.json", &json!({ hostile: demo }));
+    home.write("completions", &home.run(&["completions", "bash"]).stdout);
+    assert_eq!(completed(&home, &["trunkline", "call", "dem"]), "demo-one\n");
+    assert_eq!(completed(&home, &["trunkline", "-t", "5", "tools", "o"]), "other\n");
+    assert!(home.starts().is_empty());
+    for _ in 0..2 {
+        assert_eq!(completed(&home, &["trunkline", "call", "demo-one", "me"]), "measure\n");
+    }
+    assert!(!marked.exists());
 }
 
 #[test]

@@ -20,6 +20,7 @@ use crate::console::context::{Opened, with_pool};
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;
 use crate::console::format::text;
+use crate::console::hints;
 use crate::console::terminal::Terminal;
 
 pub(super) fn run(
@@ -117,7 +118,8 @@ fn servers(status: &Value, opened: &Opened, findings: &mut Vec<Finding>) -> Resu
         if findings.iter().any(is_told) {
             continue;
         }
-        let hint = hint.filter(|_| state != State::Good).map(str::to_owned);
+        let hint = hint.filter(|_| state != State::Good);
+        let hint = hint.map(|hint| hints::here(hint, Some(name)));
         findings.push(Finding { hint, ..Finding::new(state, Topic::Server, name, message) });
     }
     Ok(())

@@ -8,7 +8,7 @@ use trunkline_pool::expand::PREDEFINED;
 use super::dialect::{Dialect, Spelling, dialect};
 
 /// What becomes of one server.
-pub(super) struct ImportedEntry {
+pub(in crate::commands) struct ImportedEntry {
     /// Nothing where the product cannot have the server.
     pub members: Option<Map<String, Value>>,
     /// What the product has no field for, or why it cannot have the server.
@@ -19,7 +19,11 @@ pub(super) struct ImportedEntry {
 
 /// The entry of a server. One that is switched off, or shut out by its file, is never written as
 /// one that is on.
-pub(super) fn entry(template: &Template, format: Format, is_shut: bool) -> ImportedEntry {
+pub(in crate::commands) fn entry(
+    template: &Template,
+    format: Format,
+    is_shut: bool,
+) -> ImportedEntry {
     let Some(dialect) = dialect(format) else { return own(template, is_shut) };
     let spec = template.unexpanded();
     let mut written = Written { format, dialect, out: Map::new(), lost: Vec::new() };

@@ -6,21 +6,33 @@ use trunkline_pool::text::is_hidden;
 
 use crate::console::format;
 
+/// Where a product has its servers today: in the first container, but for opencode, whose second
+/// one every version reads.
+pub(in crate::commands) fn main_container(format: Format) -> Container {
+    let containers = format.row().containers;
+    let found = if format == Format::Opencode { containers.last() } else { containers.first() };
+    match found {
+        Some(Container::Bare) | None => Container::Map(&["mcpServers"]),
+        Some(container) => *container,
+    }
+}
+
+/// The text of a file of that product with one server.
+pub(in crate::commands) fn text_of(
+    format: Format,
+    name: &str,
+    entry: &Map<String, Value>,
+) -> String {
+    text(format, vec![(name.to_owned(), entry.clone())])
+}
+
 /// The text of a file of that product with these servers.
 pub(super) fn text(format: Format, servers: Vec<(String, Map<String, Value>)>) -> String {
     let row = format.row();
-    let (way, is_list) = match row.containers.last() {
-        Some(Container::Map(way)) => (*way, false),
-        Some(Container::List(way)) => (*way, true),
+    let (way, is_list) = match main_container(format) {
+        Container::Map(way) => (way, false),
+        Container::List(way) => (way, true),
         _ => (&["mcpServers"][..], false),
-    };
-    // The first container is the one of today, but for opencode, whose second one every version
-    // reads.
-    let (way, is_list) = match (format, row.containers.first()) {
-        (Format::Opencode, _) => (way, is_list),
-        (_, Some(Container::Map(way))) => (*way, false),
-        (_, Some(Container::List(way))) => (*way, true),
-        _ => (way, is_list),
     };
     let named = |(name, mut entry): (String, Map<String, Value>)| {
         entry.shift_insert(0, "name".into(), name.into());

@@ -2,7 +2,7 @@
 
 mod conversion;
 mod dialect;
-mod entry;
+pub(super) mod entry;
 mod files;
 
 use std::io::Write as _;
@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use clap::ArgMatches;
 use serde_json::json;
 use trunkline::bounded;
-use trunkline::settings::{FILE_BYTES_MAX, Format, ReadOptions};
+use trunkline::settings::{FILE_BYTES_MAX, Format, ReadOptions, Source, Template};
 use trunkline_pool::text::escaped;
 
-use self::conversion::{Made, made};
+use self::conversion::{Made, gates, is_shut, made};
+pub(super) use self::files::{main_container, text_of};
 use crate::console::arguments::{Common, text};
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;
@@ -49,8 +50,14 @@ pub(super) fn run(
         });
         format::json(terminal, &report);
     } else {
-        if !given.contains_id("output") {
-            terminal.write(&made.text);
+        match given.get_one::<PathBuf>("output") {
+            Some(output) => {
+                let names: Vec<String> = made.servers.iter().map(|name| escaped(name)).collect();
+                let names = if names.is_empty() { "no server".into() } else { names.join(", ") };
+                let output = escaped(&output.to_string_lossy());
+                terminal.line(&format!("wrote {names} to {output}"));
+            }
+            None => terminal.write(&made.text),
         }
         let literal = format!("kept as written; {} does not expand it", to.name());
         for (what, rows) in
@@ -63,6 +70,16 @@ pub(super) fn run(
         }
     }
     Ok(if made.left_out.is_empty() { Exit::Success } else { Exit::Failed })
+}
+
+/// The field by which a product switches a server off, and the value that does.
+pub(super) fn off_field(format: Format) -> Option<(&'static str, bool)> {
+    dialect::dialect(format).map_or(Some(("disabled", true)), |dialect| dialect.off)
+}
+
+/// Whether a server of a file does not run: by its entry, or by a list of the file.
+pub(super) fn is_off(source: &Source, template: &Template, name: &str) -> bool {
+    template.unexpanded().disabled || is_shut(&gates(&source.lists), name)
 }
 
 /// A new file for this user alone, since settings hold secrets; one that is there stays.
