@@ -19,6 +19,9 @@ async function runExample(code) {
   try {
     mkdirSync(join(folder, 'node_modules'));
     symlinkSync(packageFolder, join(folder, 'node_modules/trunkline'), 'dir');
+    // As npm puts it there, for `npx`.
+    mkdirSync(join(folder, 'node_modules/.bin'));
+    symlinkSync('../trunkline/bin/trunkline.cjs', join(folder, 'node_modules/.bin/trunkline'));
     writeFileSync(join(folder, 'example.mjs'), code);
     const env = { ...process.env, NODE_OPTIONS: '', PATH: dirname(testserver) + delimiter + process.env.PATH };
     // Never the decisions of the person who runs the tests.

@@ -52,9 +52,11 @@ def run_example(
     whose programs it finds before others: they write down their starts themselves.
     """
     log = Log(tmp_path / "starts.log")
+    is_demo = '"-m", "trunkline", "demo"' in program
     program = program.replace('"trunkline-testserver"', json.dumps(server_program()))
     program = program.replace('"trunkline-faultserver"', json.dumps(fault_program()))
-    if programs is None:
+    # The demo server of the package writes no log of its starts.
+    if programs is None and not is_demo:
         program = program.replace('"args": [', f'"args": ["--start-log", {json.dumps(str(log.path))}, ')
     # Never the decisions of the person who runs the tests.
     env = {**os.environ, "TRUNKLINE_HOME": str(tmp_path / "home")}
@@ -70,7 +72,7 @@ def run_example(
     )
     ended_well(done)
     log.settle()
-    assert starts is None or log.starts() == starts, f"{name} started {log.starts()} servers"
+    assert is_demo or starts is None or log.starts() == starts, f"{name} started {log.starts()} servers"
     return done.stdout
 
 
