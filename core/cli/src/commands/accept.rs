@@ -3,7 +3,7 @@
 use clap::ArgMatches;
 use serde_json::{Value, json};
 
-use super::started::begun;
+use super::server_session::begun;
 use crate::console::arguments::{Common, text};
 use crate::console::context::{Opened, with_pool};
 use crate::console::exit::Exit;

@@ -8,7 +8,7 @@ use trunkline::{CallOptions, CallResult, Lease, Progress, ProgressReceiver};
 use trunkline_pool::json::plain;
 use trunkline_pool::text::escaped;
 
-use super::started::acquired;
+use super::server_session::acquired;
 use super::values;
 use crate::console::arguments::Common;
 use crate::console::context::{Opened, with_pool};

@@ -6,7 +6,7 @@ use trunkline::{CallOptions, CallResult, Lease, List, ListedItem};
 use trunkline_pool::json::plain;
 
 use super::call::show_blocks;
-use super::started::{acquired, failed, listed, tell_absent, to_json, what};
+use super::server_session::{acquired, failed, listed, tell_absent, to_json, what};
 use super::values;
 use crate::console::arguments::Common;
 use crate::console::context::with_pool;

@@ -141,13 +141,14 @@ fn answered(mut stream: TcpStream) -> std::io::Result<Option<String>> {
     stream.set_read_timeout(Some(REQUEST_TIME))?;
     stream.set_write_timeout(Some(REQUEST_TIME))?;
     let mut head = BufReader::new((&stream).take(ADDRESS_BYTES_MAX));
-    let mut first = String::new();
-    head.read_line(&mut first)?;
+    let mut first = Vec::new();
+    head.by_ref().take(ADDRESS_BYTES_MAX).read_until(b'\n', &mut first)?;
     // The rest is read so that the browser gets the answer.
-    let mut line = String::new();
-    while head.read_line(&mut line)? > 2 {
+    let mut line = Vec::new();
+    while head.by_ref().take(ADDRESS_BYTES_MAX).read_until(b'\n', &mut line)? > 2 {
         line.clear();
     }
+    let first = String::from_utf8_lossy(&first);
     let target = first.strip_prefix("GET ").and_then(|rest| rest.split(' ').next());
     let query = target.and_then(|target| target.strip_prefix(CALLBACK)?.strip_prefix('?'));
     let (status, text) = match query {

@@ -6,8 +6,8 @@ use trunkline::{Error, ErrorCode, ListedItem, Session, ToolFormat};
 use trunkline_pool::json::plain;
 
 use super::accept::kept_back;
+use super::server_session::{begun, failed, listed, tell_absent, to_json, what};
 use super::signature::{Parameter, example, parameters, signature};
-use super::started::{begun, failed, listed, tell_absent, to_json, what};
 use crate::console::arguments::{Common, text};
 use crate::console::context::{Opened, with_pool};
 use crate::console::exit::Exit;

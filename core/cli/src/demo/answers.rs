@@ -4,27 +4,7 @@
 use serde_json::{Value, json};
 
 use super::offers;
-
-/// An error of the protocol.
-pub(super) struct Refusal {
-    code: i64,
-    message: String,
-    more: Value,
-}
-
-impl Refusal {
-    pub(super) fn new(code: i64, message: impl Into<String>) -> Refusal {
-        Refusal { code, message: message.into(), more: Value::Null }
-    }
-
-    pub(super) fn to_json(&self) -> Value {
-        let mut error = json!({ "code": self.code, "message": self.message });
-        if !self.more.is_null() {
-            error["data"] = self.more.clone();
-        }
-        error
-    }
-}
+use super::refusal::Refusal;
 
 /// The answer to a request.
 pub(super) fn answer(method: &str, params: &Value) -> Result<Value, Refusal> {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::answers::Refusal;
+use super::refusal::Refusal;
 
 /// The counts that run, by the id of their request. A dropped sender cancels its count.
 #[derive(Default)]

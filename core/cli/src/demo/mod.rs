@@ -7,6 +7,7 @@
 mod answers;
 mod counting;
 mod offers;
+mod refusal;
 
 use std::io::{self, BufRead, Read as _, Write};
 use std::sync::Mutex;
@@ -18,8 +19,9 @@ use trunkline_pool::json::plain;
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;
 use crate::console::terminal::Terminal;
-use answers::{Refusal, answer};
+use answers::answer;
 use counting::{Counts, Steps, lock};
+use refusal::Refusal;
 
 /// Serves until the input ends.
 pub(crate) fn run(terminal: &mut Terminal<'_>) -> Result<Exit, Failure> {

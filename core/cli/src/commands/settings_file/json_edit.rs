@@ -5,7 +5,7 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstRootNode};
 use serde_json::{Map, Value};
 use trunkline::settings::{Container, Format};
 
-use super::Change;
+use super::change::Change;
 use crate::commands::import::main_container;
 
 /// Where servers stand in a file.

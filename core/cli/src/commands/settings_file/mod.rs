@@ -3,32 +3,25 @@
 //! Only the lines of that server change: comments, order and every other entry stay. What comes of
 //! an edit is read again before it is written, and is written only where nothing else changed.
 
+mod change;
 mod json_edit;
-mod place;
+mod target_file;
 mod toml_edit;
 mod yaml_edit;
 
 use clap::ArgMatches;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use trunkline::settings::{Format, ReadOptions, Source, Syntax, read};
 use trunkline_pool::text::escaped;
 
-use self::place::{Place, placed};
+use self::change::Change;
+use self::target_file::{Place, placed};
 use super::import::{entry, is_off, off_field};
 use crate::console::arguments::{Common, text};
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;
 use crate::console::format;
 use crate::console::terminal::Terminal;
-
-/// What is to become of one server.
-pub(super) enum Change {
-    /// It is put in, with these members.
-    Add(Map<String, Value>),
-    Remove,
-    /// One member of it gets this value.
-    Set(&'static str, bool),
-}
 
 pub(super) fn add(
     given: &ArgMatches,

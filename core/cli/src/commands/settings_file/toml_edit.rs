@@ -4,7 +4,7 @@
 use serde_json::Value;
 use trunkline::settings::{Container, Format};
 
-use super::Change;
+use super::change::Change;
 use crate::commands::import::{main_container, text_of};
 
 /// The text with the change; nothing where the server has no table of its own.

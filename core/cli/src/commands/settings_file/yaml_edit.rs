@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use trunkline::settings::{Container, Format};
 
-use super::Change;
+use super::change::Change;
 use crate::commands::import::{main_container, text_of};
 
 /// The text with the change; nothing where the servers stand in no block.
