@@ -54,7 +54,7 @@
  *      pool_sign_in pool_finish_sign_in pool_sign_out
  *   4. Sessions
  *      session_open session_open_with_handlers session_ready session_started session_tools
- *      session_tools_for session_call_tool session_prompts session_resources
+ *      session_tools_for session_call_tool session_request session_prompts session_resources
  *      session_resource_templates session_listed session_refresh session_introduction
  *      session_configure session_disable session_enable session_explain session_close
  *   5. Leases
@@ -823,7 +823,8 @@ trunkline_status trunkline_pool_new_with_handlers(trunkline_str options_json,
  * when nothing of a server is left and every callback has returned. The pool object and its
  * handles stay; what is called on them answers `CLOSED`.
  *
- * `timeout_ms`: for everything together, in milliseconds; `TRUNKLINE_DEFAULT` for 10 s. Calls
+ * `timeout_ms`: for everything together, in milliseconds; `TRUNKLINE_DEFAULT` for the pool's option
+ * `close_timeout_ms`, which is 10 s by default. Calls
  * under way may finish until then; what is left is interrupted and killed. A second close waits
  * for the first, and the earlier of their ends counts for both.
  *
@@ -876,9 +877,9 @@ trunkline_status trunkline_pool_status_with(trunkline_pool *pool,
                                             trunkline_error **err);
 
 /**
- * What the status counts, in the text format of Prometheus (0.0.4), to be served by the host. Its
- * labels are names of servers, methods of the protocol and codes of errors: nothing that a model
- * or a server writes.
+ * Gives the counts of the status in the text format of Prometheus (0.0.4), for the host to serve.
+ * Its labels are names of servers, methods of the protocol and codes of errors: nothing that a
+ * model or a server writes.
  *
  * `options_json`: an object with any of `processes`, as `docs/reference/options.md` has it; empty
  * for all defaults. `out`: the text. Free it with `trunkline_buf_free`.
@@ -892,8 +893,8 @@ trunkline_status trunkline_pool_metrics(trunkline_pool *pool,
                                         trunkline_error **err);
 
 /**
- * Why a server, or a tool by its exposed name, is there or is not, by what the pool knows. What a
- * session hides or switches off is told by `trunkline_session_explain`. Returns at once.
+ * Says why the pool has a server, or a tool by its exposed name, or has not.
+ * `trunkline_session_explain` says what a session hides or switches off. Returns at once.
  *
  * `out`: `{v, name, kind, server?, available, reason?, message, from?, remedy?}` with the kind
  * `server` or `tool`, and in `from` the `source`, `file`, `line` and `list` that decide. Free it
@@ -911,14 +912,13 @@ trunkline_status trunkline_pool_explain(trunkline_pool *pool,
  * Replaces the folders that servers are told of, and waits until they are looked at. Servers that
  * can be told are told so, and the lists of every connection are asked for again, in the
  * background. Folders that are equal to those before do nothing. Changes are made in the order of
- * the calls. A file system that does not answer keeps this one waiting and those after it, and
- * nothing else. To cancel it does not take back a change that was begun. Blocks: `WRONG_THREAD`
- * inside a callback.
+ * the calls. A file system that does not answer delays this change and later ones, and nothing
+ * else. A cancellation takes no begun change back. Blocks: `WRONG_THREAD` inside a callback.
  *
  * `roots_json`: as JSON, absolute, or relative to the workspace, as the option `roots` of the
  * pool.
  *
- * Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots[0]`) for one that is no folder, with
+ * Errors: `INVALID_ARGUMENT` (with `detail.path`, `roots[0]`) for one that is not a folder, with
  * nothing changed, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`.
  */
 TRUNKLINE_MUST_USE
@@ -927,9 +927,10 @@ trunkline_status trunkline_pool_set_roots(trunkline_pool *pool,
                                           trunkline_error **err);
 
 /**
- * Replaces the lists of servers that may run, within the pool's option `launch_allowed`. What is
- * no longer admitted ends at once; what is admitted again starts in the sessions that want it. A
- * lease on what was kept out stays closed. Equal lists do nothing. Returns at once.
+ * Replaces the lists of servers that may run, within the pool's option `launch_allowed`. A server
+ * that is no longer admitted ends at once. A server that is admitted again starts in the sessions
+ * that want it. A lease on a server that was kept out stays closed. Equal lists do nothing.
+ * Returns at once.
  *
  * `gates_json`: as JSON, any of `allowed`, `excluded` and `pending`, lists of patterns of names
  * (`*` any characters, `?` one). What is absent is not kept: without `allowed` all may run, and an
@@ -966,7 +967,7 @@ trunkline_status trunkline_pool_restart(trunkline_pool *pool,
 /**
  * Ends every connection, one-way: later acquires, reconciles and restarts are refused as
  * `closing`. With `force`, calls under way are interrupted at once; otherwise they may finish
- * until the time is over. To cancel it ends the wait alone: the drain goes on. Blocks:
+ * until the time is over. A cancellation ends the wait alone: the drain goes on. Blocks:
  * `WRONG_THREAD` inside a callback.
  *
  * `options_json`: an object with any of `force` and `timeout_ms`, as `docs/reference/options.md`
@@ -986,16 +987,16 @@ trunkline_status trunkline_pool_drain_all(trunkline_pool *pool,
  */
 
 /**
- * Makes these servers the pool's run-time source, and waits until that is done: what is new starts
- * in the sessions that want it, what is gone is released, what is equal is not touched. To cancel
- * it does not take back a change that was begun. Blocks: `WRONG_THREAD` inside a callback.
+ * Makes these servers the pool's run-time source, and waits until that is done. New servers start
+ * in the sessions that want them; removed ones are released; equal ones stay untouched. A
+ * cancellation takes no begun change back. Blocks: `WRONG_THREAD` inside a callback.
  *
  * `servers_json`: as JSON, with or without a `mcpServers` around them. `out`: the report, `{v,
  * servers: {name: {action, error?}}, findings?}`, with the members that no rule knows as `[{kind,
  * server, path, nearest?}]`. Free it with `trunkline_buf_free`.
  *
- * Errors: `INVALID_CONFIG` when it is no object of servers (a server that is wrong spoils itself
- * alone, in the report), `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
+ * Errors: `INVALID_CONFIG` when it is not an object of servers (a server that is wrong spoils
+ * itself alone, in the report), `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`, `INVALID_ARGUMENT`.
  */
 TRUNKLINE_MUST_USE
 trunkline_status trunkline_pool_reconcile(trunkline_pool *pool,
@@ -1055,8 +1056,8 @@ trunkline_status trunkline_detect(trunkline_str workspace,
  * Reads a settings file into the source that its place implies, and waits until that is done.
  * Inside of the workspace that is `workspace`, or `project` for its `.mcp.json`; outside, what the
  * file is known as (`trunkline_detect`), else `user`. Servers of the project and the workspace
- * wait for approval (`trunkline_pool_approve`). To cancel it takes nothing back that was begun.
- * Blocks: `WRONG_THREAD` inside a callback.
+ * wait for approval (`trunkline_pool_approve`). A cancellation takes no begun work back. Blocks:
+ * `WRONG_THREAD` inside a callback.
  *
  * `path`: absolute, or relative to the process's folder. `options_json`: an object with any of
  * `watch`, `source` and `format`, as `docs/reference/options.md` has them; empty for all defaults.
@@ -1076,12 +1077,12 @@ trunkline_status trunkline_pool_load(trunkline_pool *pool,
                                      trunkline_error **err);
 
 /**
- * Replaces a source whole by settings, in any form that settings files have, or removes it. What
- * is new starts in the sessions that want it, what is gone is released, what is equal is not
- * touched. Variables are expanded, and servers of `project` and `workspace` wait for approval. It
- * asks nobody and returns as soon as that is under way. What is new is looked up in the calling
- * thread, which so waits for the file system: its programs, its files of variables and, the first
- * time, the file of approvals.
+ * Replaces a source whole by settings, in any form that settings files have, or removes it. New
+ * servers start in the sessions that want them; removed ones are released; equal ones stay
+ * untouched. Variables are expanded, and servers of `project` and `workspace` wait for approval.
+ * It asks nobody and returns once that is under way. The calling thread looks up programs and
+ * files of variables of new servers, and the first time the file of approvals. So it waits for the
+ * file system.
  *
  * `source`: a scope (`user`, `project`, `workspace`, `managed`, `session`, `launch` or
  * `extension`), or one with a name after a colon, such as `extension:git`. `settings`: as a
@@ -1116,12 +1117,11 @@ trunkline_status trunkline_pool_switch_source(trunkline_pool *pool,
                                               trunkline_error **err);
 
 /**
- * Reads every loaded file again, looks everything up anew (variables, programs, decisions about
- * servers, what the host gave no answer to), and waits until that is done. A file that cannot be
- * read keeps what it had. Files of sources that need trust are not read in a workspace that is not
- * trusted. What becomes of a server that is `waiting` is told by the event `reconciled` that
- * follows. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a
- * callback.
+ * Reads every loaded file again, and waits until that is done. It looks up anew variables,
+ * programs, decisions about servers, and questions without an answer. A file that cannot be read
+ * keeps what it had. Files of sources that need trust are not read in a workspace that is not
+ * trusted. The event `reconciled` that follows says what became of a `waiting` server. A
+ * cancellation takes no begun work back. Blocks: `WRONG_THREAD` inside a callback.
  *
  * `options_json`: an object with any of `reconnect`, as `docs/reference/options.md` has it; empty
  * for all defaults. `out`: `{v, servers, errors: [{source, error}], findings, reconnected?}`.
@@ -1139,9 +1139,8 @@ trunkline_status trunkline_pool_reload(trunkline_pool *pool,
                                        trunkline_error **err);
 
 /**
- * Waits until nothing that configuration caused is under way, neither a question to the host nor a
- * connect, and tells how every server that a source names stands. Blocks: `WRONG_THREAD` inside a
- * callback.
+ * Waits until nothing that configuration caused is under way: no question to the host, no connect.
+ * Says how every server stands that a source names. Blocks: `WRONG_THREAD` inside a callback.
  *
  * `timeout_ms`: in milliseconds; `TRUNKLINE_DEFAULT` for as long as it takes: handlers have their
  * time, connects theirs from their turn on, and a file system that does not answer none. `out`:
@@ -1161,11 +1160,10 @@ trunkline_status trunkline_pool_settled(trunkline_pool *pool,
  */
 
 /**
- * Says whether the workspace is trusted. What needs trust and has it no more ends at once; what
- * has it again is looked at anew, and starts or waits for approval. Files that were not read
- * without trust are read first. Of several calls the last that was made holds, whichever of their
- * files take how long. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD`
- * inside a callback.
+ * Sets whether the workspace is trusted. A server that loses its trust ends at once; one that has
+ * it again starts or waits for approval. Files that were not read without trust are read first. Of
+ * several calls the last one made holds, no matter how long their files take. A cancellation takes
+ * no begun work back. Blocks: `WRONG_THREAD` inside a callback.
  *
  * `trusted`: 0 or 1. `out`: the report of `trunkline_pool_approve`. Free it with
  * `trunkline_buf_free`.
@@ -1179,8 +1177,8 @@ trunkline_status trunkline_pool_set_trusted(trunkline_pool *pool,
                                             trunkline_error **err);
 
 /**
- * Tells what waits for approval and what was decided for this workspace. Decisions that another
- * process took meanwhile are read, and followed. Blocks: `WRONG_THREAD` inside a callback.
+ * Lists what waits for approval and what was decided for this workspace. It reads and follows
+ * decisions that another process took meanwhile. Blocks: `WRONG_THREAD` inside a callback.
  *
  * `out`: `{v, root, requests, decisions: [{server, hash, decision, at_ms}]}`. A request says what
  * would run, with `server` and `hash`. Show `escaped` to decision makers, as it is; `exact` and
@@ -1196,10 +1194,10 @@ trunkline_status trunkline_pool_approvals(trunkline_pool *pool,
                                           trunkline_error **err);
 
 /**
- * Lets the configuration run whose request with that hash was shown, once that is kept; it starts
- * in the sessions that want it. A rejection by another host that was not seen here stays in force,
- * which the report tells. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD`
- * inside a callback.
+ * Approves the configuration whose request with that hash was shown. Once the decision is kept,
+ * the server starts in the sessions that want it. A rejection by another host that this one did
+ * not see stays in force, and the report says so. A cancellation takes no begun work back. Blocks:
+ * `WRONG_THREAD` inside a callback.
  *
  * `hash`: of the request, so that what is decided is what was shown. `out`: the report, `{v,
  * servers: {name: {action, source?, reason?, error?}}}`. Free it with `trunkline_buf_free`.
@@ -1216,9 +1214,8 @@ trunkline_status trunkline_pool_approve(trunkline_pool *pool,
                                         trunkline_error **err);
 
 /**
- * Keeps the configuration with that hash from running, and ends it if it runs; nobody is asked
- * about it again. To cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a
- * callback.
+ * Rejects the configuration with that hash: a running server ends, and nobody is asked about it
+ * again. A cancellation takes no begun work back. Blocks: `WRONG_THREAD` inside a callback.
  *
  * `hash`: of the request, so that what is decided is what was shown. `out`: the report of
  * `trunkline_pool_approve`. Free it with `trunkline_buf_free`.
@@ -1233,8 +1230,8 @@ trunkline_status trunkline_pool_reject(trunkline_pool *pool,
                                        trunkline_error **err);
 
 /**
- * Forgets every decision about a server of this workspace, so that it waits for approval again. To
- * cancel it takes nothing back that was begun. Blocks: `WRONG_THREAD` inside a callback.
+ * Forgets every decision about a server of this workspace, so that it waits for approval again. A
+ * cancellation takes no begun work back. Blocks: `WRONG_THREAD` inside a callback.
  *
  * `out`: `{v, forgotten, servers}`; `forgotten` counts the decisions. Free it with
  * `trunkline_buf_free`.
@@ -1257,7 +1254,7 @@ trunkline_status trunkline_pool_forget(trunkline_pool *pool,
  * the status, so that what is accepted is what was shown.
  *
  * Errors: `STALE_APPROVAL` when the tool has changed again since, `TOOL_NOT_FOUND` when the server
- * lists none of that name now, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
+ * lists no tool of that name now, `LIMIT`, `CLOSING`, `CLOSED`, `CANCELLED`, `FORKED`,
  * `INVALID_ARGUMENT` (also for a server that the pool never saw).
  */
 TRUNKLINE_MUST_USE
@@ -1386,10 +1383,10 @@ trunkline_status trunkline_session_ready(trunkline_pool *pool,
                                          trunkline_error **err);
 
 /**
- * Waits until each server that the session wants is ready, has failed or sleeps, or the pool's
- * `start_gate_ms` have passed since the session was opened, whichever is first. Tells how each of
- * them stands. A server that is slow or fails is no error; events tell what comes later. Blocks:
- * `WRONG_THREAD` inside a callback.
+ * Waits until each server that the session wants is ready, has failed or sleeps, and says how each
+ * of them stands. The wait ends `start_gate_ms` of the pool after the session's opening. A slow or
+ * failed server is no error; events tell what comes later. Blocks: `WRONG_THREAD` inside a
+ * callback.
  *
  * `out`: `{v, servers: {name: {state, deferred?, error?}}}` with the state `ready`, `failed`,
  * `waiting` or `asleep`; `deferred` is there while it waits or sleeps, and counts the tools that
@@ -1422,9 +1419,9 @@ trunkline_status trunkline_session_tools(trunkline_pool *pool,
 
 /**
  * The tools of the session's view in the shape in which a model API takes them, in the order and
- * with the number of `trunkline_session_tools`. Schemas are as the servers sent them, but for what
- * the API refuses. An argument whose name it refuses has another: calls with the option `shape`
- * give it back its own.
+ * with the number of `trunkline_session_tools`. Schemas are as the servers sent them, without the
+ * parts that the API refuses. An argument whose name the API refuses has another one; a call with
+ * the option `shape` gives it back its own.
  *
  * `shape`: `mcp`, `openai` (Chat Completions), `openai_responses`, `anthropic`, `gemini` or `any`
  * (definitions whose schemas each of them takes). `out`: a list of tools. Free it with
@@ -1456,6 +1453,27 @@ trunkline_status trunkline_session_call_tool(trunkline_pool *pool,
                                              const trunkline_call_options *options,
                                              trunkline_buf **out,
                                              trunkline_error **err);
+
+/**
+ * Sends any other request of the protocol to a server, as `trunkline_lease_request`. The server is
+ * acquired for that: one that sleeps is connected to first, within the request's time. Blocks:
+ * `WRONG_THREAD` inside a callback.
+ *
+ * `params_json`: as JSON, as of `trunkline_lease_request`. `options`: NULL for all defaults.
+ * `out`: what `trunkline_lease_request` gives. Free it with `trunkline_buf_free`.
+ *
+ * Errors: those of `trunkline_lease_request`, `NOT_ADMITTED` and the others of
+ * `trunkline_session_acquire`, with nothing sent.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_request(trunkline_pool *pool,
+                                           trunkline_session session,
+                                           trunkline_str server,
+                                           trunkline_str method,
+                                           trunkline_str params_json,
+                                           const trunkline_call_options *options,
+                                           trunkline_buf **out,
+                                           trunkline_error **err);
 
 /**
  * The prompts of the session's view, as of `trunkline_session_tools`.
@@ -1498,9 +1516,9 @@ trunkline_status trunkline_session_resource_templates(trunkline_pool *pool,
                                                       trunkline_error **err);
 
 /**
- * Waits until no list of the session's servers is being read or has to be, at most 5 s. A server
- * that announced another list before a result is heard to the end: the session's lists have it
- * then. Most often it does not wait. Blocks: `WRONG_THREAD` inside a callback.
+ * Waits until no list of the session's servers is being read or owed, at most 5 s. A list that a
+ * server announced before a result is then among the session's. Most often it does not wait.
+ * Blocks: `WRONG_THREAD` inside a callback.
  *
  * `server`: empty for all; otherwise this one alone.
  *
@@ -1513,10 +1531,10 @@ trunkline_status trunkline_session_listed(trunkline_pool *pool,
                                           trunkline_error **err);
 
 /**
- * Has the lists of a server read anew, for servers that announce nothing, and waits until what
- * came of it is in force. The server is acquired for that: one that sleeps, or is on its way back,
- * is connected to first. A list that fails alone keeps its last state, and a `warning` says so.
- * Blocks: `WRONG_THREAD` inside a callback.
+ * Reads the lists of a server anew, for servers that announce nothing, and waits until they are in
+ * force. The call acquires the server: it first connects to a sleeping or lost one. A list that
+ * fails alone keeps its last state, and a `warning` says so. Blocks: `WRONG_THREAD` inside a
+ * callback.
  *
  * Errors: those of `trunkline_session_acquire`, `UNAVAILABLE` when the connection was lost
  * meanwhile, or why no list could be had, `CANCELLED`, `CLOSED`, `BAD_HANDLE`, `FORKED`,
@@ -1529,7 +1547,8 @@ trunkline_status trunkline_session_refresh(trunkline_pool *pool,
                                            trunkline_error **err);
 
 /**
- * What a server that the session holds said of itself, as `trunkline_lease_introduction` has it.
+ * Gives what a server that the session holds said of itself, as `trunkline_lease_introduction` has
+ * it.
  *
  * `out`: what `trunkline_lease_introduction` gives; `null` stands for nothing. Free it with
  * `trunkline_buf_free`.
@@ -1546,9 +1565,9 @@ trunkline_status trunkline_session_introduction(trunkline_pool *pool,
 
 /**
  * Changes what a session sees and wants, at once and without touching a connection. Each option
- * replaces what was; what is absent stays. Events tell what is different; equal options change
- * nothing. Other `roots` are told to the servers of its own connections, whose lists are then
- * asked for again; they are looked at on this thread, which a file system may keep waiting.
+ * replaces its old value; an absent one stays. Events tell the difference; equal options change
+ * nothing. The servers of its own connections hear of other `roots`, and their lists are read
+ * again. This thread looks at the folders, and a file system may keep it waiting.
  *
  * `options_json`: an object with any of `servers`, `include`, `exclude`, `trust`, `always_load`
  * and `roots`, as `docs/reference/options.md` has them; empty for all defaults.
@@ -1575,8 +1594,8 @@ trunkline_status trunkline_session_disable(trunkline_pool *pool,
                                            trunkline_error **err);
 
 /**
- * Undoes `trunkline_session_disable`: the server is acquired again for whatever held it, in the
- * background, and `tools_changed` tells when it is back. Repeating it does nothing.
+ * Undoes `trunkline_session_disable`: the session acquires the server again in the background, and
+ * `tools_changed` tells when it is back. Repeating it does nothing.
  *
  * Errors: `NOT_ADMITTED`, `INVALID_CONFIG`, `CLOSED`, `BAD_HANDLE`, `FORKED`, `INVALID_ARGUMENT`.
  */
@@ -1587,9 +1606,8 @@ trunkline_status trunkline_session_enable(trunkline_pool *pool,
                                           trunkline_error **err);
 
 /**
- * Why a server, or a tool by its exposed name, is there for this session or is not, as
- * `trunkline_pool_explain` tells it: with its own servers, and with what it holds, switches off
- * and filters.
+ * Says why this session has a server, or a tool by its exposed name, or has not. Beside what
+ * `trunkline_pool_explain` says, the session's own servers, holds, switches and filters count.
  *
  * `out`: what `trunkline_pool_explain` gives. Free it with `trunkline_buf_free`.
  *
@@ -1731,7 +1749,7 @@ trunkline_status trunkline_lease_release(trunkline_pool *pool,
                                          trunkline_error **err);
 
 /**
- * What the server of a lease said of itself when it was connected to last. Returns at once.
+ * Gives what the server of a lease said of itself at its last connection. Returns at once.
  *
  * `out`: `{protocol_version, server_info, capabilities, instructions}`, the values in the
  * protocol's spelling, unverified, and without the secrets that the server has of the host;
@@ -1760,10 +1778,10 @@ trunkline_status trunkline_lease_tools(trunkline_pool *pool,
                                        trunkline_error **err);
 
 /**
- * Subscribes the session to updates of a resource, which come as `resource_updated` events, of a
- * modern server also those of a part of it, by the `uri` of the whole. Counted, by whichever lease
- * of the session: each needs its `trunkline_lease_unsubscribe_resource`. Blocks: `WRONG_THREAD`
- * inside a callback.
+ * Subscribes the session to updates of a resource. They come as `resource_updated` events. A
+ * modern server also sends those of a part, by the `uri` of the whole. All leases of the session
+ * share one count: each subscription needs its `trunkline_lease_unsubscribe_resource`. Blocks:
+ * `WRONG_THREAD` inside a callback.
  *
  * Errors: those of `trunkline_lease_request`.
  */
@@ -1941,8 +1959,8 @@ trunkline_status trunkline_session_subscribe_queue(trunkline_pool *pool,
  * this function, is fine too.
  *
  * Waits for a callback that is running. From inside its own callback it returns at once, and that
- * callback is the last one; so it does when the other callback, of this pool or another, is itself
- * waiting, in this function, for the one that this is called from.
+ * callback is the last one; so it does when the other callback, of this pool or another, itself
+ * waits in this function for this one.
  *
  * Errors: `BAD_HANDLE` for what never was a subscription of this pool, `FORKED`,
  * `INVALID_ARGUMENT`.
@@ -1992,7 +2010,7 @@ trunkline_status trunkline_request_refuse(trunkline_pool *pool,
  * `receive`: gets the messages of the pool, one JSON-RPC message each. `closed`: may be NULL; told
  * last that a connection is over. Both run on a thread of the connection's own and may block,
  * which delays this server alone; the functions of two connections may run at one time. `destroy`
- * is called on a thread that serves nothing else, once the session is over or the name was
+ * is called on a thread that serves nothing else. Before that the session is over or the name was
  * provided again, every connection is over, and the leases on it are released; on this thread when
  * this fails.
  *
@@ -2670,6 +2688,37 @@ trunkline_status trunkline_session_call_tool_enqueue(trunkline_pool *pool,
                                                      uint64_t tag,
                                                      trunkline_op *out_op,
                                                      trunkline_error **err);
+
+/**
+ * `trunkline_session_request` whose end `done` is called with.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_request_start(trunkline_pool *pool,
+                                                 trunkline_session session,
+                                                 trunkline_str server,
+                                                 trunkline_str method,
+                                                 trunkline_str params_json,
+                                                 const trunkline_call_options *options,
+                                                 trunkline_done_fn done,
+                                                 void *user_data,
+                                                 trunkline_destroy_fn destroy,
+                                                 trunkline_op *out_op,
+                                                 trunkline_error **err);
+
+/**
+ * `trunkline_session_request` whose end comes out of `queue`, with `tag`.
+ */
+TRUNKLINE_MUST_USE
+trunkline_status trunkline_session_request_enqueue(trunkline_pool *pool,
+                                                   trunkline_session session,
+                                                   trunkline_str server,
+                                                   trunkline_str method,
+                                                   trunkline_str params_json,
+                                                   const trunkline_call_options *options,
+                                                   trunkline_queue *queue,
+                                                   uint64_t tag,
+                                                   trunkline_op *out_op,
+                                                   trunkline_error **err);
 
 /**
  * `trunkline_session_listed` whose end `done` is called with.

@@ -81,6 +81,7 @@ pub const SECTIONS: &[Section] = &[
             "session_tools",
             "session_tools_for",
             "session_call_tool",
+            "session_request",
             "session_prompts",
             "session_resources",
             "session_resource_templates",
