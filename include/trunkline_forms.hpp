@@ -264,7 +264,7 @@ struct awaitable_form {
 template <class Self, template <class> class Operations> class operation_forms {
 public:
     /**
-     * Its operations, each of which ends in `queue`, with `tag`. They return the number that `pool::cancel` takes; `pool::take_lease` gives the
+     * Its operations; each ends in `queue`, with `tag`. They return the number that `pool::cancel` takes; `pool::take_lease` gives the
      * lease of an item.
      */
     Operations<detail::queue_form> on_queue(const queue &queue, std::uint64_t tag) const {

@@ -76,7 +76,7 @@ export interface PoolOptions {
   excluded?: string[] | null | undefined;
   /** The upper bound of both: patterns of the servers that may run, whatever `setGates` says later; no bound by default. */
   launchAllowed?: string[] | null | undefined;
-  /** What becomes of a tool whose definition changed: it is told of, or kept back until `acceptTool`; by default kept back where the server needed approval, else told of. */
+  /** What becomes of a tool whose definition changed: sessions hear of it, or it is kept back until `acceptTool`; by default kept back where the server needed approval, else told of. */
   onToolChange?: 'notify' | 'quarantine' | null | undefined;
   /** What becomes of a server that lists nothing: it is connected with a warning, or refused. */
   nothingListed?: 'warn' | 'error' | null | undefined;
@@ -212,7 +212,7 @@ export interface ReconnectOptions {
   breaker?: { losses?: number | null | undefined; windowMs?: number | null | undefined } | null | undefined;
   /** Health that forgives earlier attempts; default 30000. */
   healthyAfterMs?: number | null | undefined;
-  /** Waits before quiet attempts of a server that has failed and is wanted, the last of which repeats; none for `[]`. Default one to five minutes. */
+  /** Waits before quiet attempts of a server that has failed and is wanted. The last one repeats; `[]` makes no attempt. Default one to five minutes. */
   reviveMs?: number[] | null | undefined;
 }
 

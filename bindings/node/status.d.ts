@@ -158,7 +158,7 @@ export interface ServerUsage {
   }>;
 }
 
-/** An error that is told of, and not thrown. */
+/** An error as data, which nothing throws. */
 export interface ErrorReport {
   /** The code as all languages have it, as in `connect_failed`. */
   code: string;

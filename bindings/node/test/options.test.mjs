@@ -97,7 +97,7 @@ describe('an option that does not exist', () => {
   });
 });
 
-describe('an object that is none of options', () => {
+describe('an object that holds no options', () => {
   const others = [AbortSignal.timeout(60_000), new AbortController(), new Map([['timeoutMs', 5]]), new Date(), /x/, new URL('http://localhost/')];
 
   it('is refused in their place, by every method that waits', async (t) => {

@@ -299,8 +299,7 @@ impl Lease {
         if published.connection.is_none() {
             return Err(self.named(not_connected(&published)));
         }
-        // Dropped after what undoes it: whoever waits to tell the server next sees that nobody
-        // wants it.
+        // Dropped after what undoes it: the next one to tell the server sees that nobody wants it.
         let mut told = std::pin::pin!(self.tell_demand(&cell, uri));
         let session: Arc<dyn SessionPort> = self.session().clone();
         let asking = Some(cell.resources.want(uri, &session));

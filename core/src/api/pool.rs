@@ -269,8 +269,8 @@ impl Pool {
     }
 
     /// Drains, then ends every session and every subscription. A second close waits for the first,
-    /// and hurries it: of the two the earlier deadline and the lesser patience count. It begins with
-    /// this call, before its future is polled. Dropping the future stops nothing.
+    /// and hurries it: of the two the earlier deadline and the lesser patience count. It begins
+    /// with this call, before its future is polled. Dropping the future stops nothing.
     ///
     /// # Errors
     /// `forked`.
@@ -397,7 +397,7 @@ impl Drop for Handle {
             return;
         }
         pool.ask_drain(DrainMode::Force, pool.driver.options.close_timeout, drop);
-        // Whoever drops the last handle waits for no file system.
+        // The drop of the last handle waits for no file system.
         drop(pool.config.drop_watcher());
         pool.sessions.forget_all_kept();
         pool.unpublish_in_background();

@@ -80,10 +80,8 @@ fn roots_alone_are_read_as_among_the_options() {
     }
 }
 
-/// SPEC 16.5: every option of a pool reaches its own field.
-#[test]
-fn every_pool_option_is_read() {
-    let text = json!({
+fn every_option() -> Value {
+    json!({
         "workspace": "/w", "workers": 3, "shared_transports": ["http"], "drain_delay_ms": 1, "idle_cap_ms": 2,
         "exit_grace_ms": 3, "kill_grace_ms": 4, "connect_timeout_ms": 100, "call_timeout_ms": 6,
         "call_idle_timeout_ms": 5, "keepalive_ms": 70, "keepalive_misses": 8, "handler_timeout_ms": 22,
@@ -94,7 +92,12 @@ fn every_pool_option_is_read() {
         "start_gate_ms": 20, "close_timeout_ms": 24, "start": "lazy", "start_parallel": 23, "inherit_env": ["A*"], "roots": ["/r"], "reserved_names": ["mcp__a__b"], "name_style": "none", "on_tool_change": "quarantine", "nothing_listed": "error", "client_info": {"name":"h","version":"1"}, "tokens": "/t", "status_file": "/s",
         "allowed": ["a*"], "excluded": ["b"], "launch_allowed": [],
         "trusted": true, "untrusted_sources": ["user", "launch"], "approvals": "memory", "commands": true, "cache": "/c",
-    });
+    })
+}
+
+/// SPEC 16.5: every option of a pool reaches its own field.
+#[test]
+fn every_pool_option_is_read() {
     let ms = Duration::from_millis;
     let expected = PoolOptions {
         workspace: Some("/w".into()),
@@ -128,8 +131,8 @@ fn every_pool_option_is_read() {
             stderr_bytes: 18,
             event_backlog: 19,
         },
-        start_gate: ms(20),
         close_timeout: ms(24),
+        start_gate: ms(20),
         start: Start::Lazy,
         start_parallel: Some(23),
         inherit_env: vec!["A*".into()],
@@ -151,7 +154,7 @@ fn every_pool_option_is_read() {
         status_file: Some("/s".into()),
         handlers: Handlers::default(),
     };
-    assert_eq!(PoolOptions::from_json(&text.to_string()).unwrap(), expected);
+    assert_eq!(PoolOptions::from_json(&every_option().to_string()).unwrap(), expected);
 }
 
 /// SPEC 14.2: whatever is no word is a folder.

@@ -9,13 +9,14 @@ const EMPTY_PARTS: [&str; 8] =
 
 /// Names of the protocol, of C, of the standard library and of interfaces of others that hold such
 /// a part.
-const EXCEPTED: [&str; 17] = [
+const EXCEPTED: [&str; 18] = [
     "Data",
     "user_data",
     "userData",
     "UserData",
     "client_info",
     "ClientInfo",
+    "ClientInfoOptions",
     "CLIENT_INFO",
     "server_info",
     "clientInfo",
@@ -35,6 +36,13 @@ const GIVING: [&str; 15] = [
     "class", "function", "var", "union",
 ];
 
+/// Where members have the names of the protocol.
+const PROTOCOL: [&str; 3] = [
+    "bindings/node/adapters/",
+    "bindings/node/test-adapters/",
+    "bindings/python/python/trunkline/events.py",
+];
+
 const CODE: [&str; 8] = ["rs", "py", "c", "h", "hpp", "mjs", "cjs", "ts"];
 
 pub fn banned_names(source: &Source) -> Vec<Finding> {
@@ -43,7 +51,7 @@ pub fn banned_names(source: &Source) -> Vec<Finding> {
         return Vec::new();
     }
     let speaks_the_protocol = extension == "ts"
-        || source.is_under(&["bindings/node/adapters/", "bindings/node/test-adapters/"])
+        || source.is_under(&PROTOCOL)
         || source.text.contains("\"data\"")
         || source.text.contains("\\\"data\\\"");
     let mut found = Vec::new();
