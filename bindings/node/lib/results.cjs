@@ -35,9 +35,12 @@ function textOf(received) {
 /** It is several times as fast as `Object.defineProperties`, and each call makes a result. What it defines is enumerable. */
 const defineGetter = Object.prototype.__defineGetter__;
 
+/** From here on a result is decoded when somebody looks; a shorter one is, for less than its getters cost. */
+const LAZY_CHARACTERS = 4096;
+
 /** Getters by the name of the member, each of the decoded answer. */
 function gettersOf(members) {
-  return Object.entries(members).map(([name, of]) => [
+  return members.map(([name, of]) => [
     name,
     function () {
       return of(this.value);
@@ -54,9 +57,14 @@ class Result {
   #value;
 
   /** One that is of no kind has the whole answer as its member. */
-  constructor(received, getters = WHOLE) {
+  constructor(received, getters = WHOLE, members = null) {
     this.#received = received;
-    for (const [name, getter] of getters) defineGetter.call(this, name, getter);
+    if (members !== null && typeof received === 'string' && received.length < LAZY_CHARACTERS) {
+      this.#value = decoded(received);
+      for (const [name, of] of members) this[name] = of(this.#value);
+    } else {
+      for (const [name, getter] of getters) defineGetter.call(this, name, getter);
+    }
   }
 
   /** The JSON text exactly as the server sent it; large numbers and the order of members survive in it. Copies do not have it. */
@@ -88,13 +96,16 @@ const { get: valueOf } = Object.getOwnPropertyDescriptor(Result.prototype, 'valu
 const WHOLE = [['value', valueOf]];
 
 /** A kind of result with these members, and with the answer's `_meta` as `meta`. */
-function kind(members) {
-  const getters = gettersOf({ ...members, meta: (value) => value._meta });
-  return class extends Result {
+function kind(named) {
+  const members = Object.entries({ ...named, meta: (value) => value._meta });
+  const getters = gettersOf(members);
+  class Kind extends Result {
     constructor(received) {
-      super(received, getters);
+      super(received, getters, members);
     }
-  };
+  }
+  // The getter of every result would refuse a member of this name.
+  return Object.defineProperty(Kind.prototype, 'meta', { value: undefined, writable: true }).constructor;
 }
 
 /** The result of a tool call: its content blocks, the structured content, if any, and whether the tool reports an error. */
