@@ -85,7 +85,7 @@ static void ask(void *user_data, uint32_t news, uint64_t request, trunkline_str 
     do {                                  \
         trunkline_buf *buf = NULL;        \
         trunkline_error *error = NULL;    \
-        (void)(call);                     \
+        (void)!(call);                    \
         keep_outcome(place, buf, error);  \
     } while (0)
 
@@ -130,7 +130,7 @@ static void call_all(const scene_of_all *scene, uint64_t lease)
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
         trunkline_buf *buf = NULL;
         trunkline_error *error = NULL;
-        trunkline_lease_call_tool(pool, lease, text_of(tools[i]), text_of(arguments), NULL, &buf, &error);
+        (void)!trunkline_lease_call_tool(pool, lease, text_of(tools[i]), text_of(arguments), NULL, &buf, &error);
         if (buf && i == 0)
             keep_processes(pid_in(buf));
         keep_outcome("call", buf, error);
@@ -147,7 +147,7 @@ static void use_server(const scene_of_all *scene, uint64_t session, const char *
     trunkline_error *error = NULL;
     uint64_t lease = 0;
     char *text = config ? json_write(config) : NULL;
-    trunkline_session_acquire(pool, session, text_of(server), text ? text_of(text) : none, none, &lease, &error);
+    (void)!trunkline_session_acquire(pool, session, text_of(server), text ? text_of(text) : none, none, &lease, &error);
     free(text);
     if (error)
         keep_error("acquire", error);

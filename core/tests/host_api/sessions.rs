@@ -415,7 +415,7 @@ fn a_close_has_a_time_of_its_own() {
                 }
             };
             let (called, ()) = tokio::join!(call, closes);
-            let error = called.err().expect("the close interrupts it");
+            let error = called.expect_err("the close interrupts it");
             assert_eq!(error.code(), ErrorCode::CallInterrupted, "{close} {hurried}");
         });
     }

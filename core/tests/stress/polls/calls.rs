@@ -53,6 +53,36 @@ fn a_request_may_be_dropped_at_every_poll() {
     base.returns(&rig);
 }
 
+/// SPEC 5.1, 5.5, I-17: and those of a session, which hold a lease of their own meanwhile.
+#[test]
+fn a_request_of_a_session_may_be_dropped_at_every_poll() {
+    rig::alone!();
+    let (rig, base) = one_server(&[]);
+    let session = rig.session("a");
+    let lease = host(acquire(&session, "s"));
+    let options = CallOptions::default();
+    let completion =
+        r#"{"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"who","value":"o"}}"#;
+    let finish = |answered: Option<trunkline::Result<CallResult>>| {
+        assert_nothing_is_under_way(&rig, &lease);
+        answered.map(Result::unwrap)
+    };
+    at_every_poll("Session::request", |cut| {
+        finish(host(cut.of(session.request("s", "prompts/list", "{}", &options))))
+    });
+    at_every_poll("Session::read_resource", |cut| {
+        finish(host(cut.of(session.read_resource("s", "test://one", &options))))
+    });
+    at_every_poll("Session::get_prompt", |cut| {
+        finish(host(cut.of(session.get_prompt("s", "greet", "{}", &options))))
+    });
+    at_every_poll("Session::complete", |cut| {
+        finish(host(cut.of(session.complete("s", completion, &options))))
+    });
+    drop((lease, session));
+    base.returns(&rig);
+}
+
 /// SPEC 5.5, 14.3, I-17: by the name that a session shows.
 #[test]
 fn a_call_by_its_exposed_name_may_be_dropped_at_every_poll() {

@@ -64,6 +64,15 @@ fn a_drain_and_a_close_may_be_dropped_at_every_poll() {
         base.returns(&first);
         closed
     });
+    at_every_poll("Pool::close_with", |cut| {
+        let (rig, lease) = reluctant();
+        let options = DrainOptions::from_json(r#"{"force":true}"#).unwrap();
+        let closed = host(cut.of(rig.pool.close_with(options))).map(Result::unwrap);
+        rig.wait_for_no_process();
+        drop((lease, rig));
+        base.returns(&first);
+        closed
+    });
 }
 
 /// SPEC 13.2, I-04.

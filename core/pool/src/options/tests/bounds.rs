@@ -97,6 +97,7 @@ fn longer_times_count_as_the_longest() {
         &mut longer.handler_timeout,
         &mut longer.keepalive,
         &mut longer.start_gate,
+        &mut longer.close_timeout,
         &mut longer.reconnect.breaker_window,
         &mut longer.reconnect.healthy_after,
     ] {
