@@ -20,7 +20,7 @@ pub(super) fn run(
     let server = text(given, "server").unwrap_or_default();
     with_pool(common, terminal, |opened, terminal| {
         // What it lists now is what a person decides about.
-        begun(opened, server, common)?;
+        begun(opened, server)?;
         let kept_back = kept_back(&opened.pool.status(), server);
         let Some(tool) = text(given, "tool") else {
             show_all(server, &kept_back, common, terminal);

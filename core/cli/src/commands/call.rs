@@ -42,7 +42,7 @@ pub(super) fn run(
         _ => None,
     };
     with_pool(common, terminal, |opened, terminal| {
-        let lease = acquired(opened, server, common)?;
+        let lease = acquired(opened, server)?;
         let arguments = match read {
             Some(read) => read,
             None => values::arguments(&words, &schema(&lease, &tool)?)?,
@@ -79,9 +79,9 @@ fn called(
 ) -> Result<CallResult, Failure> {
     let (send, receive) = channel();
     let mut options = CallOptions::default();
-    options.timeout = common.timeout;
+    options.timeout = opened.deadline.left();
     // The one time is that of the whole call, also where it tells no progress.
-    options.idle_timeout = common.timeout;
+    options.idle_timeout = options.timeout;
     if shows {
         let receiver = move |event: &str| drop(send.send(event.to_owned()));
         options.progress = Progress::To(ProgressReceiver::new(receiver));

@@ -101,7 +101,7 @@ fn list(
 ) -> Result<Exit, Failure> {
     let (server, _) = addressed(given, common.typed.as_ref(), &["server"]);
     with_pool(common, terminal, |opened, terminal| {
-        let (session, absent, late) = listed(opened, server.as_deref(), common)?;
+        let (session, absent, late) = listed(opened, server.as_deref())?;
         let lists = lists(&session)?;
         if common.json {
             let mut whole = json!({ "v": 1, "absent": absent });
@@ -137,10 +137,10 @@ fn asked<F: Future<Output = trunkline::Result<CallResult>> + Send + 'static>(
     ask: impl FnOnce(Lease, CallOptions) -> F,
 ) -> Result<Exit, Failure> {
     with_pool(common, terminal, |opened, terminal| {
-        let lease = acquired(opened, server, common)?;
+        let lease = acquired(opened, server)?;
         let mut options = CallOptions::default();
-        options.timeout = common.timeout;
-        options.idle_timeout = common.timeout;
+        options.timeout = opened.deadline.left();
+        options.idle_timeout = options.timeout;
         let result = opened.wait(ask(lease, options))??;
         match common.json {
             true => terminal.line(&format::visible_json(result.json())),

@@ -22,7 +22,7 @@ pub(super) fn run(
     with_pool(common, terminal, |opened, terminal| {
         let mut explained = opened.pool.explain(name)?;
         if !given.get_flag("no-start") && is_open(&explained) {
-            explained = looked_at(opened, name, &explained, common)?;
+            explained = looked_at(opened, name, &explained)?;
         }
         if common.json {
             format::json(terminal, &explained);
@@ -43,18 +43,13 @@ fn is_open(explained: &Value) -> bool {
 }
 
 /// The same with its server started.
-fn looked_at(
-    opened: &Opened,
-    name: &str,
-    explained: &Value,
-    common: &Common,
-) -> Result<Value, Failure> {
+fn looked_at(opened: &Opened, name: &str, explained: &Value) -> Result<Value, Failure> {
     let server = match explained["server"].as_str() {
         Some(server) => server.to_owned(),
         None => name.to_owned(),
     };
     let session = opened.session(ServerSelection::Names(vec![server.clone()]))?;
-    let (waiting, timeout) = (session.clone(), common.timeout);
+    let (waiting, timeout) = (session.clone(), opened.deadline.left());
     // Why it cannot be had is what the explanation says.
     let _ = opened.wait(async move { waiting.ready(Some(&server), timeout).await })?;
     Ok(session.explain(name)?)

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 use trunkline::{AcquireOptions, Error, ErrorCode, Lease, ListedItem, ServerSelection, Session};
 use trunkline_pool::json::plain;
 
-use crate::console::arguments::Common;
 use crate::console::context::Opened;
 use crate::console::failure::Failure;
 use crate::console::format;
@@ -15,13 +14,12 @@ use crate::console::terminal::Terminal;
 pub(super) fn listed(
     opened: &Opened,
     server: Option<&str>,
-    common: &Common,
 ) -> Result<(Session, Value, Option<Error>), Failure> {
     if let Some(server) = server {
-        return Ok((begun(opened, server, common)?, json!({}), None));
+        return Ok((begun(opened, server)?, json!({}), None));
     }
     let session = opened.session(ServerSelection::All)?;
-    let (waiting, timeout) = (session.clone(), common.timeout);
+    let (waiting, timeout) = (session.clone(), opened.deadline.left());
     let late = match opened.wait(async move { waiting.ready(None, timeout).await })? {
         Err(error) if error.code() == ErrorCode::Timeout => Some(error),
         done => done.map(|()| None)?,
@@ -31,24 +29,24 @@ pub(super) fn listed(
 }
 
 /// A session that has this server.
-pub(super) fn begun(opened: &Opened, server: &str, common: &Common) -> Result<Session, Failure> {
+pub(super) fn begun(opened: &Opened, server: &str) -> Result<Session, Failure> {
     let session = opened.session(ServerSelection::Names(vec![server.to_owned()]))?;
-    let (waiting, server) = (session.clone(), server.to_owned());
+    let (waiting, server, deadline) = (session.clone(), server.to_owned(), opened.deadline);
     let mut options = AcquireOptions::default();
-    options.timeout = common.timeout;
+    options.timeout = deadline.left();
     // The session holds it from then on by what it wants.
     opened.wait(async move {
         let lease = waiting.acquire(&server, None, &options).await?;
-        waiting.ready(Some(lease.server()), options.timeout).await
+        waiting.ready(Some(lease.server()), deadline.left()).await
     })??;
     Ok(session)
 }
 
 /// A lease on one server.
-pub(super) fn acquired(opened: &Opened, server: String, common: &Common) -> Result<Lease, Failure> {
+pub(super) fn acquired(opened: &Opened, server: String) -> Result<Lease, Failure> {
     let session = opened.session(ServerSelection::Names(Vec::new()))?;
     let mut options = AcquireOptions::default();
-    options.timeout = common.timeout;
+    options.timeout = opened.deadline.left();
     let lease = async move { session.acquire(&server, None, &options).await };
     Ok(opened.wait(lease)??)
 }

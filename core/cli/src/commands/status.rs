@@ -42,7 +42,7 @@ pub(super) fn run(
             let status = live::watch(terminal, &opened.interrupt, pace(given), look)?;
             return Ok(judged(&status, &names, terminal));
         }
-        let (waiting, timeout) = (session.clone(), common.timeout);
+        let (waiting, timeout) = (session.clone(), opened.deadline.left());
         let ready = opened.wait(async move { waiting.ready(None, timeout).await })?;
         let Pace { mut views, interval } = pace(given);
         loop {

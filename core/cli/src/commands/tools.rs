@@ -27,7 +27,7 @@ pub(super) fn run(
         return one(server, tool, common, terminal);
     }
     with_pool(common, terminal, |opened, terminal| {
-        let (session, absent, late) = listed(opened, server.as_deref(), common)?;
+        let (session, absent, late) = listed(opened, server.as_deref())?;
         let tools = session.tools()?;
         if let Some(shape) = text(given, "shape") {
             let tools = session.tools_for(ToolFormat::from_word(shape)?)?;
@@ -69,7 +69,7 @@ fn one(
     terminal: &mut Terminal<'_>,
 ) -> Result<Exit, Failure> {
     with_pool(common, terminal, |opened, terminal| {
-        let session = begun(opened, server, common)?;
+        let session = begun(opened, server)?;
         let tools = session.tools()?;
         let found = tools.iter().find(|listed| [&*listed.own_name, &*listed.name].contains(&tool));
         let typed = shown(common.typed.as_ref(), server);

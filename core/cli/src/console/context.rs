@@ -24,6 +24,8 @@ use super::typed;
 pub(crate) struct Opened {
     pub(crate) pool: Pool,
     pub(crate) interrupt: Listening,
+    /// The end of `--timeout`.
+    pub(crate) deadline: Deadline,
     /// The workspace as it was given; empty for the current folder.
     pub(crate) workspace: PathBuf,
     /// The pool's option of that name.
@@ -32,6 +34,22 @@ pub(crate) struct Opened {
     pub(crate) files: Vec<PathBuf>,
     /// Files that nobody named and that cannot be read.
     pub(crate) unread: Vec<Error>,
+}
+
+/// When a command has to be over: one time for all that it waits for.
+#[derive(Clone, Copy)]
+pub(crate) struct Deadline(Option<Instant>);
+
+impl Deadline {
+    fn after(time: Option<Duration>) -> Deadline {
+        Deadline(time.and_then(|time| Instant::now().checked_add(time)))
+    }
+
+    /// The time that is left, where it has an end: never none, which no wait takes.
+    pub(crate) fn left(self) -> Option<Duration> {
+        let left = self.0?.saturating_duration_since(Instant::now());
+        Some(left.max(Duration::from_millis(1)))
+    }
 }
 
 /// Runs a command with a pool, which is closed whatever comes of it.
@@ -56,6 +74,7 @@ pub(crate) fn with_pool<T>(
 
 impl Opened {
     fn new(common: &Common, interrupt: Listening) -> std::result::Result<Opened, Failure> {
+        let deadline = Deadline::after(common.timeout);
         let options = pool_options(common)?;
         let workspace = options.workspace.clone().unwrap_or_default().into();
         let inherit_env = options.inherit_env.clone();
@@ -63,6 +82,7 @@ impl Opened {
         Ok(Opened {
             pool,
             interrupt,
+            deadline,
             workspace,
             inherit_env,
             files: Vec::new(),
@@ -248,16 +268,21 @@ fn pool_options(common: &Common) -> std::result::Result<PoolOptions, Failure> {
         options.entry("start").or_insert("lazy".into());
         options.entry("start_gate_ms").or_insert(NAMES_WAIT_MS.into());
     }
-    if let Some(tokens) = own_tokens().filter(|tokens| common.keeps_tokens || tokens.is_file()) {
-        options.entry("tokens").or_insert(tokens.to_string_lossy().into());
+    if !options.contains_key("tokens")
+        && let Some(tokens) = own_tokens().filter(|path| common.keeps_tokens || path.is_file())
+    {
+        options.insert("tokens".into(), unicode(&tokens, "kept sign-ins")?.into());
     }
     if let Some(workspace) = &common.workspace {
-        let Some(workspace) = workspace.to_str() else {
-            return Err(Failure::usage("the path of the workspace is no Unicode"));
-        };
-        options.insert("workspace".into(), workspace.into());
+        options.insert("workspace".into(), unicode(workspace, "workspace")?.into());
     }
     Ok(PoolOptions::from_json(&json!(options).to_string())?)
+}
+
+/// A path as an option has it. Another one in its place would be another file.
+fn unicode<'p>(path: &'p Path, what: &str) -> std::result::Result<&'p str, Failure> {
+    let refused = || Failure::usage(format!("the path of the {what} is no Unicode"));
+    path.to_str().ok_or_else(refused)
 }
 
 /// Where sign-ins of the command line are kept, unless the option `tokens` says it.
@@ -273,3 +298,27 @@ const NAMES_WAIT_MS: u64 = 3_000;
 
 /// How long is waited for file systems before anything is shown.
 const SETTLED_MAX: Duration = Duration::from_secs(30);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_is_one_time_for_all_waits() {
+        assert_eq!(Deadline::after(None).left(), None);
+        let deadline = Deadline::after(Some(Duration::from_millis(30)));
+        std::thread::sleep(Duration::from_millis(10));
+        assert!(deadline.left().is_some_and(|left| left <= Duration::from_millis(20)));
+        std::thread::sleep(Duration::from_millis(40));
+        assert_eq!(deadline.left(), Some(Duration::from_millis(1)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_path_that_is_no_unicode_is_refused_and_not_bent() {
+        let path: &std::ffi::OsStr = std::os::unix::ffi::OsStrExt::from_bytes(b"/a\xff");
+        let refused = unicode(Path::new(path), "kept sign-ins").unwrap_err();
+        assert_eq!(refused.message(), "the path of the kept sign-ins is no Unicode");
+        assert!(unicode(Path::new("/a"), "workspace").is_ok_and(|path| path == "/a"));
+    }
+}

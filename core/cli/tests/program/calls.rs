@@ -122,3 +122,13 @@ fn a_server_that_does_not_come_up_is_told_with_its_cause_and_its_last_words() {
     );
     assert!(lines.len() == 3 && lines[2].contains("stderr"), "{ran:?}");
 }
+
+/// What the server took to start is no longer there for the call.
+#[test]
+fn the_time_is_one_for_the_start_and_the_call() {
+    let home = Home::new();
+    let server = home.server(&["--initialize-delay-ms", "1500"]);
+    home.settings(".cursor/mcp.json", &json!({ "demo": server }));
+    let ran = call(&home, &["sleep", "ms:=2300", "--timeout", "3"]);
+    assert_eq!(ran.exit, 7, "{ran:?}");
+}

@@ -44,7 +44,7 @@ pub(super) fn run(
         variables::look(&entries, &mut findings);
         shell::look(given.get_flag("shell"), &entries, opened, &mut findings)?;
         let ready = match given.get_flag("start") {
-            true => started(opened, common)?,
+            true => started(opened)?,
             false => Ok(()),
         };
         leftovers(&mut findings);
@@ -92,9 +92,9 @@ fn decisions(opened: &Opened, findings: &mut Vec<Finding>) -> Result<(), Failure
 }
 
 /// Starts all; whether they have started or failed in time.
-fn started(opened: &Opened, common: &Common) -> Result<trunkline::Result<()>, Failure> {
+fn started(opened: &Opened) -> Result<trunkline::Result<()>, Failure> {
     let session = opened.session(ServerSelection::All)?;
-    let timeout = common.timeout;
+    let timeout = opened.deadline.left();
     opened.wait(async move { session.ready(None, timeout).await })
 }
 
