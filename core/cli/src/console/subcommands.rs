@@ -262,11 +262,11 @@ pub(super) fn sign_in() -> Command {
             Arg::new("listen")
                 .long("listen")
                 .value_name("PORT")
-                .value_parser(value_parser!(u16))
+                .value_parser(port)
                 .num_args(0..=1)
                 .require_equals(true)
-                .default_missing_value("0")
-                .help("Take the redirect at a port of this machine, any by default, and not by a question"),
+                .default_missing_value("")
+                .help("Take the redirect at a port of this machine, 33418 or any free one by default, and not by a question"),
         )
         .arg(
             Arg::new("redirect")
@@ -313,6 +313,14 @@ fn arguments() -> Arg {
 
 fn word(id: &'static str, name: &'static str) -> Arg {
     Arg::new(id).value_name(name)
+}
+
+/// A port, or nothing for the usual one.
+fn port(text: &str) -> Result<Option<u16>, String> {
+    match text {
+        "" => Ok(None),
+        text => text.parse().map(Some).map_err(|_| "no number of a port".to_owned()),
+    }
 }
 
 /// A time in seconds, whole or not.

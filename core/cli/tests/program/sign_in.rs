@@ -71,6 +71,9 @@ fn the_redirect_arrives_at_a_port_of_this_machine() {
     let origin = back.split("/callback").next().unwrap();
     assert!(get(&format!("{origin}/favicon.ico")).starts_with("HTTP/1.1 404"));
     drop(TcpStream::connect(origin.strip_prefix("http://").unwrap()).unwrap());
+    // Nor does a redirect of another sign-in, or one that a page of another name asks for.
+    let foreign = get(&format!("{origin}/callback?code=a&state=b"));
+    assert!(foreign.starts_with("HTTP/1.1 400"), "{foreign}");
     assert!(get(&back).starts_with("HTTP/1.1 200"));
     let mut rest = String::new();
     stdout.read_to_string(&mut rest).unwrap();
@@ -89,4 +92,12 @@ fn what_is_no_redirect_signs_nobody_in() {
     assert_eq!(wrong.exit, 2, "{wrong:?}");
     assert_eq!(home.run(&["sign-in", "nobody"]).exit, 8);
     assert_eq!(home.run(&["call", "far", "echo", "message=hi"]).exit, 6);
+}
+
+#[test]
+fn nobody_is_waited_for_longer_than_was_asked_for() {
+    let (home, _remote) = home();
+    let late = home.run(&["sign-in", "far", "--listen=0", "--timeout", "2"]);
+    assert_eq!(late.exit, 7, "{late:?}");
+    assert_eq!(home.run(&["sign-in", "far", "--listen=many"]).exit, 2);
 }
