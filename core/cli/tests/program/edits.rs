@@ -71,6 +71,9 @@ fn a_file_keeps_what_it_had_its_permissions_and_its_link() {
     symlink(&kept, &link).unwrap();
     let added = home.run(&["add", "far", "https://far.example/mcp", "--in", "cursor"]);
     assert_eq!(added.exit, 0, "{added:?}");
+    let target = kept.canonicalize().unwrap();
+    let leads_to = format!(", which leads to {}\n", target.display());
+    assert!(added.stdout.ends_with(&leads_to), "{added:?}");
     assert!(link.symlink_metadata().unwrap().is_symlink());
     assert_eq!(kept.metadata().unwrap().permissions().mode() & 0o777, 0o644);
     let after = std::fs::read_to_string(&kept).unwrap();
@@ -80,6 +83,42 @@ fn a_file_keeps_what_it_had_its_permissions_and_its_link() {
     assert_eq!(home.run(&["remove", "far", "--in", link.to_str().unwrap()]).exit, 0);
     assert_eq!(std::fs::read_to_string(&kept).unwrap(), text);
     assert_eq!(std::fs::read_dir(home.path("dotfiles")).unwrap().count(), 1);
+}
+
+/// A project cannot lead a command out of it by a link, nor a link of the user's into a project.
+#[test]
+fn no_link_leads_from_one_side_to_the_other() {
+    let home = Home::new();
+    let text = "{\"mcpServers\": {}}\n";
+    let users = home.write(".cursor/mcp.json", text);
+    symlink(&users, home.path("ws/.mcp.json")).unwrap();
+    let add = ["add", "x", "--in", "claude-code", "--project", "--stdio", "x", "--json"];
+    let refused = home.run(&add);
+    assert!(refused.exit == 3 && refused.stderr.contains("invalid_config"), "{refused:?}");
+    assert!(refused.stderr.contains("ws/.mcp.json"), "{refused:?}");
+    symlink(home.path(".cursor"), home.path("ws/.vscode")).unwrap();
+    let refused = home.run(&["add", "x", "--in", "vscode", "--project", "--stdio", "x"]);
+    assert_eq!(refused.exit, 3, "{refused:?}");
+    let projects = home.write("ws/own.json", text);
+    std::fs::create_dir_all(home.path(".codeium/windsurf")).unwrap();
+    symlink(&projects, home.path(".codeium/windsurf/mcp_config.json")).unwrap();
+    let refused = home.run(&["add", "x", "--in", "windsurf", "--stdio", "x"]);
+    assert!(refused.exit == 3 && refused.stderr.contains("into the project"), "{refused:?}");
+    for file in [users, projects] {
+        assert_eq!(std::fs::read_to_string(file).unwrap(), text);
+    }
+    // The files of a home that is the workspace itself are the user's all the same.
+    let at_home = home.run(&[
+        "add",
+        "x",
+        "--in",
+        "cursor",
+        "--stdio",
+        "x",
+        "-w",
+        home.path("").to_str().unwrap(),
+    ]);
+    assert_eq!(at_home.exit, 0, "{at_home:?}");
 }
 
 #[test]

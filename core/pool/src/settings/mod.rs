@@ -48,6 +48,8 @@ pub use format::{
 pub use known::{KNOWN_FILES, known_files};
 pub use notes::{Approval, Approved, Finding, FindingKind};
 pub use position::Place;
+#[doc(hidden)]
+pub use read::plain_document;
 pub use read::{FILE_BYTES_MAX, ReadOptions, read, read_again};
 pub use source::{FINDINGS_MAX, Input, InputKind, Lists, Secrecy, Server, Skipped, Source};
 pub use syntax::Syntax;

@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde_json::{Map, Value};
+
 use super::entry;
 use super::format::{Container, Format, FormatRow};
 use super::inputs;
@@ -12,7 +14,7 @@ use super::origin::{WrittenEntry, located};
 use super::position::Place;
 use super::recognise::recognised;
 use super::source::{FINDINGS_MAX, Lists, Server, Skipped, Source};
-use super::syntax::{Flaw, Syntax, SyntaxFault, SyntaxNode};
+use super::syntax::{Content, Flaw, Syntax, SyntaxFault, SyntaxNode};
 use super::template::Template;
 use crate::base::text::escaped;
 use crate::error::{Error, ErrorCode, Result};
@@ -102,6 +104,32 @@ pub fn read_again(
     };
     reader.root(&root, holds_more, options.workspace.as_deref())?;
     Ok(reader.source)
+}
+
+/// The whole document as a plain value, for one who compares two of them; nothing where it cannot
+/// be read. A member that is there again has a name of its own in it, so that it counts too.
+#[doc(hidden)]
+pub fn plain_document(text: &str, syntax: Syntax) -> Option<Value> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    syntax.parse(text).ok().map(|root| plain(&root))
+}
+
+fn plain(node: &SyntaxNode) -> Value {
+    match &node.content {
+        Content::List(items) => items.iter().map(plain).collect(),
+        Content::Map(members) => {
+            let mut out = Map::new();
+            for member in members {
+                let mut name = member.name.clone();
+                while out.contains_key(&name) {
+                    name.push('\0');
+                }
+                out.insert(name, plain(&member.node));
+            }
+            Value::Object(out)
+        }
+        _ => node.value(),
+    }
 }
 
 struct SettingsReader<'a> {

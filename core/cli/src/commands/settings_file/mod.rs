@@ -11,12 +11,12 @@ mod yaml_edit;
 
 use clap::ArgMatches;
 use serde_json::json;
-use trunkline::settings::{Format, ReadOptions, Source, Syntax, read};
+use trunkline::settings::{Container, Format, ReadOptions, Source, Syntax, plain_document, read};
 use trunkline_pool::text::escaped;
 
-use self::change::Change;
+use self::change::{Change, pruned};
 use self::target_file::{Place, placed};
-use super::import::{entry, is_off, off_field};
+use super::import::{entry, is_off, main_container, off_field};
 use crate::console::arguments::{Common, text};
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;
@@ -97,19 +97,24 @@ fn done(
         Syntax::Yaml => yaml_edit::edited(text, place.format, name, &change),
         _ => json_edit::edited(text, place.format, name, &change),
     };
-    let after = after.filter(|after| is_only_change(&before, after, (name, &change), place));
+    let after = after.filter(|after| is_only_change((&before, text), after, (name, &change)));
     let Some(after) = after else {
         let message = format!("{file} is written in a way that cannot be edited here");
         let failure = Failure::new(Exit::Settings, message);
         return Err(failure.with_hint("nothing was written: edit the file by hand"));
     };
     place.write(&after)?;
+    let leads_to = place.leads_to().map(|path| path.to_string_lossy());
     if common.json {
-        let report = json!({ "v": 1, "server": name, "done": said, "file": file, "notes": notes });
+        let report = json!({
+            "v": 1, "server": name, "done": said, "file": file, "leads_to": leads_to, "notes": notes,
+        });
         format::json(terminal, &report);
         return Ok(Exit::Success);
     }
-    terminal.line(&format!("{said} {} in {}", escaped(name), escaped(&file)));
+    let leads_to = leads_to.map(|path| format!(", which leads to {}", escaped(&path)));
+    let leads_to = leads_to.unwrap_or_default();
+    terminal.line(&format!("{said} {} in {}{leads_to}", escaped(name), escaped(&file)));
     notes.iter().for_each(|note| terminal.note(&escaped(note)));
     Ok(Exit::Success)
 }
@@ -130,30 +135,38 @@ fn check_meant(before: &Source, name: &str, change: &Change, file: &str) -> Resu
     }
 }
 
-/// Whether the text that was made says what was meant, and of every other server what was said.
+/// Whether the text that was made says what was meant, and otherwise what was said: as a whole, and
+/// not of servers alone.
 fn is_only_change(
-    before: &Source,
+    (before, text): (&Source, &str),
     after: &str,
     (name, change): (&str, &Change),
-    place: &Place,
 ) -> bool {
-    let Ok(after) = read(after, "edited", &options(place.format)) else { return false };
-    let others = |source: &Source| -> Vec<_> {
-        let others = source.servers.iter().filter(|server| server.name != name);
-        // An entry that is wrong names its file and line, which an edit moves.
-        others.map(|server| (server.name.clone(), server.template.clone().ok())).collect()
+    let format = before.format;
+    let Some(root) = plain_document(text, before.syntax) else { return false };
+    let Some(root_after) = plain_document(after, before.syntax) else { return false };
+    let containers = format.row().containers.iter().copied().chain([main_container(format)]);
+    let is_change = |container: Container| {
+        let wanted = change.applied(&root, &container, name);
+        wanted.is_some_and(|wanted| {
+            pruned(wanted, &container) == pruned(root_after.clone(), &container)
+        })
     };
+    if !containers.into_iter().any(is_change) {
+        return false;
+    }
+    // What the product makes of it may depend on more than the entry.
+    let Ok(after) = read(after, "edited", &options(format)) else { return false };
     let found = after.servers.iter().find(|server| server.name == name);
     let template = found.and_then(|server| server.template.as_ref().ok());
-    let is_meant = match change {
+    match change {
         Change::Remove => found.is_none(),
         Change::Add(_) => template.is_some(),
         Change::Set(_, value) => {
-            let off = off_field(place.format).map(|(_, off)| off);
+            let off = off_field(format).map(|(_, off)| off);
             template.is_some_and(|template| is_off(&after, template, name) == (Some(*value) == off))
         }
-    };
-    is_meant && others(before) == others(&after) && before.lists == after.lists
+    }
 }
 
 fn options(format: Format) -> ReadOptions {

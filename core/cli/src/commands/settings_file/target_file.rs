@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use trunkline::settings::{FILE_BYTES_MAX, FileScope, Format, ReadOptions, Syntax, read};
-use trunkline::{bounded, known_places};
+use trunkline::{Error, ErrorCode, bounded, known_places};
 use trunkline_pool::text::escaped;
 
 use crate::console::arguments::{Common, text};
@@ -16,6 +16,8 @@ use crate::console::failure::Failure;
 /// A settings file, and what is in it.
 pub(super) struct Place {
     pub(super) path: PathBuf,
+    /// Where the path leads, through links.
+    target: PathBuf,
     pub(super) format: Format,
     pub(super) text: String,
     is_there: bool,
@@ -41,9 +43,12 @@ pub(super) fn placed(given: &ArgMatches, common: &Common) -> Result<Place, Failu
         return Err(Failure::usage(message).with_hint("`--in` takes the path of a file as well"));
     };
     let path = Path::new(&found.path);
-    let text = content(path)?;
+    let target = led_to(path);
+    check_side(path, &target, workspace, found.scope)?;
+    let text = content(&target)?;
     Ok(Place {
         path: path.to_owned(),
+        target,
         format,
         is_there: text.is_some(),
         text: text.unwrap_or_default(),
@@ -53,13 +58,57 @@ pub(super) fn placed(given: &ArgMatches, common: &Common) -> Result<Place, Failu
 /// A file that is there: its name and content say whose it is.
 fn at_path(named: &str) -> Result<Place, Failure> {
     let path = Path::new(named);
-    let Some(text) = content(path)? else {
+    let target = led_to(path);
+    let Some(text) = content(&target)? else {
         let message = format!("{} is neither a product nor a file that is there", escaped(named));
         return Err(Failure::usage(message));
     };
     let options = ReadOptions { format: None, workspace: None, project: None };
     let format = read(&text, named, &options)?.format;
-    Ok(Place { path: path.to_owned(), format, text, is_there: true })
+    Ok(Place { path: path.to_owned(), target, format, text, is_there: true })
+}
+
+/// A link leads out of no project, and from the user's files into none: what a project holds is
+/// shared with others, and what is the user's needs no approval.
+fn check_side(
+    path: &Path,
+    target: &Path,
+    workspace: &Path,
+    scope: FileScope,
+) -> Result<(), Failure> {
+    let whole = std::path::absolute(if workspace.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        workspace
+    });
+    let whole = whole.unwrap_or_else(|_| workspace.to_owned());
+    let project = led_to(&whole);
+    let is_in = target.starts_with(&project);
+    let message = match scope {
+        FileScope::User => {
+            // Where the home folder lies in the workspace, its files do so without a link.
+            let is_below = path.starts_with(&whole) || path.starts_with(&project);
+            (is_in && !is_below).then_some("a link leads into the project")
+        }
+        _ => (!is_in).then_some("a link leads out of the project"),
+    };
+    let Some(message) = message else { return Ok(()) };
+    let message = format!("{}: {message}, to {}", shown(path), shown(target));
+    let error = Error::new(ErrorCode::InvalidConfig, message);
+    let error = error.with_detail("source", path.to_string_lossy());
+    let failure = Failure::from(error);
+    Err(failure.with_hint("nothing was written: `--in` takes the path of a file as well"))
+}
+
+/// Where a path leads: what is not there yet stands in the folder that is.
+fn led_to(path: &Path) -> PathBuf {
+    for there in path.ancestors() {
+        let at = if there.as_os_str().is_empty() { Path::new(".") } else { there };
+        if let (Ok(at), Ok(rest)) = (at.canonicalize(), path.strip_prefix(there)) {
+            return if rest.as_os_str().is_empty() { at } else { at.join(rest) };
+        }
+    }
+    path.to_owned()
 }
 
 fn content(path: &Path) -> Result<Option<String>, Failure> {
@@ -79,46 +128,65 @@ impl Place {
         }
     }
 
+    /// Where the file stands, if a link leads there: one of its own, or of its folder.
+    pub(super) fn leads_to(&self) -> Option<&Path> {
+        let is_link = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        self.path.ancestors().take(2).any(is_link).then_some(&self.target)
+    }
+
     /// Puts another text in its place: whole, or not at all. A link stays one, and the permissions
     /// those that there were; a new file is for this user alone.
     pub(super) fn write(&self, text: &str) -> Result<(), Failure> {
-        self.put(text).map_err(|error| {
+        self.prepared(text).and_then(|beside| self.settle(&beside)).map_err(|error| {
             Failure::new(Exit::Internal, format!("{} is not written: {error}", shown(&self.path)))
         })
     }
 
-    fn put(&self, text: &str) -> std::io::Result<()> {
-        let target = if self.is_there { self.path.canonicalize()? } else { self.path.clone() };
-        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    /// A file beside the target with the new text, as a whole on the disk.
+    fn prepared(&self, text: &str) -> std::io::Result<PathBuf> {
+        let folder = self.target.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder)?;
-        if self.is_there && bounded::text(&target, FILE_BYTES_MAX)? != self.text {
-            return Err(std::io::Error::other("another program changed it meanwhile"));
-        }
-        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let name = self.target.file_name().unwrap_or_default().to_string_lossy();
         let beside = folder.join(format!(".{name}.{}", std::process::id()));
-        let written = self.make(&beside, text).and_then(|()| match self.is_there {
-            true => std::fs::rename(&beside, &target),
-            // One that came meanwhile stays.
-            false => std::fs::hard_link(&beside, &target),
-        });
-        if written.is_err() || !self.is_there {
-            let _ = std::fs::remove_file(&beside);
-        }
-        written
-    }
-
-    fn make(&self, path: &Path, text: &str) -> std::io::Result<()> {
         let mut options = File::options();
         options.write(true).create_new(true);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path)?;
+        let file = options.open(&beside)?;
+        let filled = self.fill(file, text);
+        if filled.is_err() {
+            let _ = std::fs::remove_file(&beside);
+        }
+        filled.map(|()| beside)
+    }
+
+    fn fill(&self, mut file: File, text: &str) -> std::io::Result<()> {
         if self.is_there {
-            file.set_permissions(std::fs::metadata(&self.path)?.permissions())?;
+            file.set_permissions(std::fs::metadata(&self.target)?.permissions())?;
         }
         file.write_all(text.as_bytes())?;
         file.sync_all()
+    }
+
+    /// Puts it in the place of the target, unless that changed: the last look comes right before.
+    fn settle(&self, beside: &Path) -> std::io::Result<()> {
+        let written = match self.is_there {
+            true => self.check_same().and_then(|()| std::fs::rename(beside, &self.target)),
+            // One that came meanwhile stays.
+            false => std::fs::hard_link(beside, &self.target),
+        };
+        if written.is_err() || !self.is_there {
+            let _ = std::fs::remove_file(beside);
+        }
+        written
+    }
+
+    fn check_same(&self) -> std::io::Result<()> {
+        match bounded::text(&self.target, FILE_BYTES_MAX)? == self.text {
+            true => Ok(()),
+            false => Err(std::io::Error::other("another program changed it meanwhile")),
+        }
     }
 }
 
@@ -127,9 +195,24 @@ fn shown(path: &Path) -> String {
 }
 
 #[cfg(test)]
-impl Place {
-    /// One whose file nobody reads.
-    pub(super) fn of_test(format: Format, text: &str) -> Place {
-        Place { path: PathBuf::new(), format, text: text.to_owned(), is_there: true }
+mod tests {
+    use super::*;
+
+    /// A change counts up to the moment at which the new file takes the place.
+    #[test]
+    fn what_another_program_writes_meanwhile_stays() {
+        let folder = std::env::temp_dir().join(format!("trunkline-place-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("mcp.json");
+        std::fs::write(&path, "{}").unwrap();
+        let (format, text) = (Format::Cursor, "{}".to_owned());
+        let place =
+            Place { path: path.clone(), target: path.clone(), format, text, is_there: true };
+        let beside = place.prepared("{\"mine\": 1}").unwrap();
+        std::fs::write(&path, "{\"theirs\": 1}").unwrap();
+        assert!(place.settle(&beside).is_err());
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"theirs\": 1}");
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -16,8 +16,7 @@ fn edited(format: Format, text: &str, name: &str, change: &Change) -> Option<Str
         Syntax::Yaml => yaml_edit::edited(text, format, name, change),
         _ => json_edit::edited(text, format, name, change),
     };
-    let place = Place::of_test(format, text);
-    after.filter(|after| is_only_change(&before, after, (name, change), &place))
+    after.filter(|after| is_only_change((&before, text), after, (name, change)))
 }
 
 const JSON: &str = r#"// Mine.
@@ -81,7 +80,7 @@ fn yaml_keeps_its_comments_and_its_order() {
     let off = edited(Format::Goose, YAML, "two", &Change::Set("enabled", false)).unwrap();
     assert_eq!(off, YAML.replace("\"two\":\n", "\"two\":\n    enabled: false\n"));
     let off = edited(Format::Goose, YAML, "one", &Change::Set("enabled", false)).unwrap();
-    assert!(off.contains("    enabled: false\n") && off.contains("# first"), "{off}");
+    assert!(off.contains("    enabled: false  # yes\n") && off.contains("# first"), "{off}");
     let gone = edited(Format::Goose, YAML, "one", &Change::Remove).unwrap();
     assert!(gone.contains("\"two\":") && !gone.contains("cmd: a"), "{gone}");
 }
@@ -113,4 +112,54 @@ fn what_cannot_be_edited_is_left_as_it_is() {
     assert_eq!(edited(Format::Codex, text, "one", &Change::Remove), None);
     let excluded = r#"{"mcp": {"excluded": ["one"]}, "mcpServers": {"one": {"command": "a"}}}"#;
     assert_eq!(edited(Format::Gemini, excluded, "one", &Change::Set("disabled", false)), None);
+}
+
+/// A comment is about what follows it, unless it stands deeper than the entry before.
+#[test]
+fn comments_of_the_next_entry_stay() {
+    let toml = "[mcp_servers.one]\ncommand = \"a\"\n\n# Two.\n[mcp_servers.two]\ncommand = \"b\"\n\n\
+                # Rest.\n[other]\nx = 1\n";
+    let gone = edited(Format::Codex, toml, "one", &Change::Remove).unwrap();
+    assert_eq!(gone, "# Two.\n[mcp_servers.two]\ncommand = \"b\"\n\n# Rest.\n[other]\nx = 1\n");
+    let gone = edited(Format::Codex, toml, "two", &Change::Remove).unwrap();
+    assert!(gone.contains("# Rest.\n[other]") && !gone.contains("mcp_servers.two"), "{gone}");
+    let yaml = "extensions:\n  one:\n    type: stdio\n    cmd: a\n    # of one\n\n  # Two.\n  two:\n    \
+                type: stdio\n    cmd: b\n\n# The rest.\nGOOSE_MODEL: m\n";
+    let gone = edited(Format::Goose, yaml, "one", &Change::Remove).unwrap();
+    assert!(gone.contains("\n  # Two.\n  two:") && !gone.contains("# of one"), "{gone}");
+    let gone = edited(Format::Goose, yaml, "two", &Change::Remove).unwrap();
+    assert!(
+        gone.contains("# of one") && gone.ends_with("\n# The rest.\nGOOSE_MODEL: m\n"),
+        "{gone}"
+    );
+    let list = "mcpServers:\n# One.\n- name: one # first\n  command: a\n# Two.\n- name: two\n  command: b\n";
+    let gone = edited(Format::Continue, list, "one", &Change::Remove).unwrap();
+    assert_eq!(gone, "mcpServers:\n# One.\n# Two.\n- name: two\n  command: b\n");
+}
+
+/// A variable may have the name of the switch.
+#[test]
+fn only_the_entrys_own_field_is_the_switch() {
+    let off = Change::Set("enabled", false);
+    let yaml = "extensions:\n  one:\n    type: stdio\n    cmd: a\n    envs:\n      enabled: \"true\"\n    enabled: true  # yes\n";
+    let after = edited(Format::Goose, yaml, "one", &off).unwrap();
+    assert_eq!(after, yaml.replace("enabled: true  #", "enabled: false  #"));
+    let toml = "[mcp_servers.one]\ncommand = \"a\"\nenabled = true # yes\n\n[mcp_servers.one.env]\nenabled = \"true\"\n";
+    let after = edited(Format::Codex, toml, "one", &off).unwrap();
+    assert_eq!(after, toml.replace("= true # yes", "= false # yes"));
+    let toml = "[mcp_servers.one.env]\nenabled = \"x\"\n\n[mcp_servers.one]\ncommand = \"a\"\n";
+    let after = edited(Format::Codex, toml, "one", &off).unwrap();
+    assert_eq!(after, toml.replace("one]\n", "one]\nenabled = false\n"));
+}
+
+/// What is no server counts as well.
+#[test]
+fn an_edit_that_changes_anything_else_is_none() {
+    let before = "model = \"m\"\n[mcp_servers.one]\ncommand = \"a\"\n";
+    let source = read(before, "f", &options(Format::Codex)).unwrap();
+    let off = Change::Set("enabled", false);
+    let only = |after: &str| is_only_change((&source, before), after, ("one", &off));
+    assert!(only(&format!("{before}enabled = false\n")));
+    assert!(!only(&format!("{}enabled = false\n", before.replace("\"m\"", "\"n\""))));
+    assert!(!only(&format!("{before}enabled = false\nargs = []\n")));
 }

@@ -1,10 +1,9 @@
 //! An edit of TOML whose servers have tables of their own, by its lines. The caller reads what
 //! comes of it, so that a line that only looks like a head does no harm.
 
-use serde_json::Value;
 use trunkline::settings::{Container, Format};
 
-use super::change::Change;
+use super::change::{Change, ending, own_lines, switched};
 use crate::commands::import::{main_container, text_of};
 
 /// The text with the change; nothing where the server has no table of its own.
@@ -22,23 +21,36 @@ pub(super) fn edited(text: &str, format: Format, name: &str, change: &Change) ->
     let is_own =
         |head: &[String]| head.len() >= way.len() && head.iter().zip(&way).all(|(a, b)| a == b);
     let begin = heads.iter().position(|head| head.as_deref().is_some_and(is_own))?;
-    let end_of = |is_end: &dyn Fn(&[String]) -> bool| {
-        let end = heads[begin + 1..].iter().position(|head| head.as_deref().is_some_and(is_end));
-        end.map_or(lines.len(), |end| begin + 1 + end)
-    };
     let (range, replaced) = match change {
         Change::Set(field, value) => {
-            let end = end_of(&|_| true);
-            let is_field =
-                |line: &&&str| line.split_once('=').is_some_and(|(key, _)| key.trim() == *field);
-            let line = format!("{field} = {}\n", Value::from(*value));
-            let found = lines[begin + 1..end].iter().position(|line| is_field(&line));
-            match found {
-                Some(at) => (begin + 1 + at..begin + 2 + at, line),
-                None => (begin + 1..begin + 1, line),
+            // What stands in a table below it is a field of something else.
+            let own =
+                heads.iter().position(|head| head.as_ref().is_some_and(|head| head == &way))?;
+            let end = heads[own + 1..].iter().position(Option::is_some);
+            let end = end.map_or(lines.len(), |end| own + 1 + end);
+            let is_field = |line: &&str| {
+                let key = line.split_once('=').map(|(key, _)| key.trim().trim_matches(['"', '\'']));
+                key == Some(*field)
+            };
+            match lines[own + 1..end].iter().position(is_field) {
+                Some(at) => {
+                    let line = lines[own + 1 + at];
+                    (own + 1 + at..own + 2 + at, switched(line, line.find('=')? + 1, *value))
+                }
+                None => {
+                    let end = ending(lines[own]);
+                    let gap = if lines[own].ends_with('\n') { "" } else { end };
+                    (own + 1..own + 1, format!("{gap}{field} = {value}{end}"))
+                }
             }
         }
-        _ => (begin..end_of(&|head| !is_own(head)), String::new()),
+        _ => {
+            let end = heads[begin + 1..]
+                .iter()
+                .position(|head| head.as_deref().is_some_and(|head| !is_own(head)));
+            let end = end.map_or(lines.len(), |end| begin + 1 + end);
+            (own_lines(&lines, begin..end), String::new())
+        }
     };
     let (before, after) = (lines[..range.start].concat(), lines[range.end..].concat());
     Some(format!("{before}{replaced}{after}"))

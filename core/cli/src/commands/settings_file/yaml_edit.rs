@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use trunkline::settings::{Container, Format};
 
-use super::change::Change;
+use super::change::{Change, ending, indent, is_empty, own_lines, switched};
 use crate::commands::import::{main_container, text_of};
 
 /// The text with the change; nothing where the servers stand in no block.
@@ -22,14 +22,15 @@ pub(super) fn edited(text: &str, format: Format, name: &str, change: &Change) ->
     }
     let entry = entries(&lines, block?, is_list).into_iter().find(|entry| {
         let key = match is_list {
-            true => lines[entry.clone()].iter().find_map(|line| value(line, "name")),
-            false => key(lines[entry.start]).map(str::to_owned),
+            true => field(&lines, entry.clone(), "name").map(|(at, from)| &lines[at][from..]),
+            false => key(lines[entry.start]),
         };
+        let key = key.map(|key| key.split(" #").next().unwrap_or_default().trim());
         key.is_some_and(|key| key.trim_matches(['"', '\'']) == name)
     })?;
     let (range, replaced) = match change {
         Change::Set(field, value) => set(&lines, entry, field, *value),
-        _ => (entry, String::new()),
+        _ => (own_lines(&lines, entry), String::new()),
     };
     let (before, after) = (lines[..range.start].concat(), lines[range.end..].concat());
     Some(format!("{before}{replaced}{after}"))
@@ -63,26 +64,39 @@ fn added(
     format!("{before}{entry}{}", lines[end..].concat())
 }
 
-fn set(
-    lines: &[&str],
-    entry: Range<usize>,
-    field: &str,
-    value_now: bool,
-) -> (Range<usize>, String) {
-    let found = lines[entry.clone()].iter().position(|line| value(line, field).is_some());
-    match found {
-        Some(at) => {
-            let at = entry.start + at;
-            let (before, _) = lines[at].split_once(field).unwrap_or_default();
-            (at..at + 1, format!("{before}{field}: {value_now}\n"))
-        }
-        None => {
-            let at = entry.start + 1;
-            let second = lines[at..entry.end].iter().find(|line| is_content(line));
-            let depth = second.map_or(indent(lines[entry.start]) + 2, |line| indent(line));
-            (at..at, format!("{}{field}: {value_now}\n", " ".repeat(depth)))
-        }
+fn set(lines: &[&str], entry: Range<usize>, name: &str, value: bool) -> (Range<usize>, String) {
+    if let Some((at, from)) = field(lines, entry.clone(), name) {
+        return (at..at + 1, switched(lines[at], from, value));
     }
+    let (first, at) = (lines[entry.start], entry.start + 1);
+    let end = ending(first);
+    let gap = if first.ends_with('\n') { "" } else { end };
+    let depth = " ".repeat(fields_depth(lines, entry));
+    (at..at, format!("{gap}{depth}{name}: {value}{end}"))
+}
+
+/// How deep the fields of an entry stand: those of an item begin on its own line.
+fn fields_depth(lines: &[&str], entry: Range<usize>) -> usize {
+    let first = lines[entry.start];
+    if let Some(rest) = first.trim_start().strip_prefix("- ") {
+        return first.len() - rest.trim_start().len();
+    }
+    let second = lines[entry.start + 1..entry.end].iter().find(|line| is_content(line));
+    second.map_or(indent(first) + 2, |line| indent(line))
+}
+
+/// The line of the entry's own field of that name, and where its value begins. What stands deeper
+/// is a field of something else.
+fn field(lines: &[&str], entry: Range<usize>, name: &str) -> Option<(usize, usize)> {
+    let depth = fields_depth(lines, entry.clone());
+    let is_item = lines[entry.start].trim_start().starts_with("- ");
+    let begin = if is_item { entry.start } else { entry.start + 1 };
+    (begin..entry.end).find_map(|at| {
+        let is_first = is_item && at == entry.start;
+        let is_own = is_first || is_content(lines[at]) && indent(lines[at]) == depth;
+        let line = lines[at];
+        (is_own && key(line) == Some(name)).then(|| line.find(':').map(|colon| (at, colon + 1)))?
+    })
 }
 
 /// The lines below the key at the end of the way.
@@ -123,24 +137,6 @@ fn key(line: &str) -> Option<&str> {
     line.split_once(':').map(|(key, _)| key.trim().trim_matches(['"', '\'']))
 }
 
-/// The value of a line with that key.
-fn value(line: &str, name: &str) -> Option<String> {
-    let found = key(line).filter(|key| *key == name)?;
-    let (_, rest) = line.split_once(found)?;
-    let rest = rest.trim_start_matches(['"', '\'']).trim_start().strip_prefix(':')?;
-    Some(rest.trim().to_owned())
-}
-
 fn is_content(line: &str) -> bool {
     !is_empty(line)
-}
-
-/// Whether nothing stands there but a comment.
-fn is_empty(text: &str) -> bool {
-    let text = text.trim();
-    text.is_empty() || text.starts_with('#')
-}
-
-fn indent(line: &str) -> usize {
-    line.len() - line.trim_start_matches(' ').len()
 }
