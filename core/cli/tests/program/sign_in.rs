@@ -101,3 +101,17 @@ fn nobody_is_waited_for_longer_than_was_asked_for() {
     assert_eq!(late.exit, 7, "{late:?}");
     assert_eq!(home.run(&["sign-in", "far", "--listen=many"]).exit, 2);
 }
+
+/// A path that is no Unicode would be that of another file as an option.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_is_no_unicode_keeps_no_sign_in() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let home = Home::new();
+    let state = home.path("").join(std::ffi::OsStr::from_bytes(b"state-\xff"));
+    std::fs::create_dir(&state).unwrap();
+    let refused =
+        ran(home.command(&["sign-in", "far"]).env("XDG_STATE_HOME", &state).output().unwrap());
+    assert_eq!(refused.exit, 2, "{refused:?}");
+    assert!(refused.stderr.contains("kept sign-ins is no Unicode"), "{refused:?}");
+}
