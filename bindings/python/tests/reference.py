@@ -109,13 +109,15 @@ def of_plain(page: Page, module: Module) -> None:
     for node in module.tree.body:
         if isinstance(node, ast.ImportFrom) and node.names[0].asname:
             node = module.find(node.names[0].name)[1]
-        if isinstance(node, ast.ClassDef):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
             base = ast.unparse(node.bases[0])
-            shown = "" if base in ("Record", "Event", "TypedDict") else f", and what a `{base}` has"
+            # A private base has what may be absent.
+            parts = [f"- `{ast.unparse(item)}`, may be absent" for item in module.find(base)[1].body] if base.startswith("_") else []
+            shown = "" if parts or base in ("Record", "Event", "TypedDict") else f", and what a `{base}` has"
             page.add(3, node.name, None, f"{ast.get_docstring(node)}{shown}")
             members = zip(node.body, [*node.body[1:], None])
-            listed = [f"- `{ast.unparse(item)}`{meaning(after)}" for item, after in members if isinstance(item, ast.AnnAssign)]
-            page.text.append("".join(f"{line}\n" for line in listed))
+            parts += [f"- `{ast.unparse(item)}`{meaning(after)}" for item, after in members if isinstance(item, ast.AnnAssign)]
+            page.text.append("".join(f"{line}\n" for line in parts))
         elif isinstance(node, ast.Assign) and (words := module.words_above(node.lineno)):
             page.add(3, ast.unparse(node.targets[0]), ast.unparse(node.value), words)
 

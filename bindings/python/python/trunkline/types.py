@@ -10,22 +10,21 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, TypedDict
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing_extensions import NotRequired
-
-    from ._handlers import ServerRequest
-    from .events import Log, Progress
+from ._handlers import ServerRequest
+from .events import Log, Progress
 
 #: Names or patterns; one text alone is none.
 Names = list[str] | tuple[str, ...] | set[str] | frozenset[str]
 
 
-class OpenAIFunction(TypedDict):
+class _Described(TypedDict, total=False):
+    description: str
+
+
+class OpenAIFunction(_Described):
     """The function of an ``OpenAITool``."""
 
     name: str
-    description: NotRequired[str]
     parameters: dict[str, Any]
 
 
@@ -36,29 +35,26 @@ class OpenAITool(TypedDict):
     function: OpenAIFunction
 
 
-class OpenAIResponsesTool(TypedDict):
+class OpenAIResponsesTool(_Described):
     """A tool as ``tools_for("openai_responses")`` gives it."""
 
     type: Literal["function"]
     name: str
-    description: NotRequired[str]
     parameters: dict[str, Any]
     strict: bool
 
 
-class AnthropicTool(TypedDict):
+class AnthropicTool(_Described):
     """A tool as ``tools_for("anthropic")`` gives it."""
 
     name: str
-    description: NotRequired[str]
     input_schema: dict[str, Any]
 
 
-class GeminiTool(TypedDict):
+class GeminiTool(_Described):
     """A tool as ``tools_for("gemini")`` gives it."""
 
     name: str
-    description: NotRequired[str]
     parametersJsonSchema: dict[str, Any]
 
 
