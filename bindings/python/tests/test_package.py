@@ -58,6 +58,7 @@ def test_every_public_name_is_there() -> None:
     for name in trunkline.__all__:
         value = getattr(trunkline, name)
         assert not isinstance(value, type) or value.__module__ == "trunkline", name
+        assert vars(trunkline)[name] is value, name
     with pytest.raises(AttributeError, match="module 'trunkline' has no attribute 'Sesion'"):
         trunkline.Sesion  # type: ignore[attr-defined]
 

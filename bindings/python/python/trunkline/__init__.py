@@ -108,6 +108,7 @@ else:
                 value = getattr(import_module(f"{__name__}.{module}"), name)
                 if isinstance(value, type):
                     value.__module__ = __name__
+                globals()[name] = value
                 return value
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
