@@ -161,6 +161,22 @@ def test_events_are_mappings(log: Log) -> None:
         assert event == event and len({event, event}) == 1
 
 
+def test_an_event_that_is_half_made_has_no_members() -> None:
+    for half in (trunkline.Event.__new__(trunkline.Event), trunkline.events.Failed.__new__(trunkline.events.Failed)):
+        for name in ("decoded", "_decoded", "text", "type", "seq", "anything", "__wrapped__"):
+            with pytest.raises(AttributeError):
+                getattr(half, name)
+
+
+def test_names_with_an_underscore_are_no_members() -> None:
+    event = trunkline.Event('{"type":"later","_own":1,"own":2}')
+    assert event.own == 2 and event["_own"] == 1
+    with pytest.raises(AttributeError, match="_own"):
+        event._own
+    with pytest.raises(AttributeError, match="_own"):
+        trunkline.reports.Status({"_own": 1})._own
+
+
 #: Calls that are refused, and the bytes of the arguments of each.
 REFUSED, ARGUMENT_BYTES = 100, 100_000
 

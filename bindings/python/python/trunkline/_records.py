@@ -47,13 +47,15 @@ def record(class_: type[Record], value: Any) -> Any:
 
 def member(values: Mapping[str, Any], class_: type, name: str) -> Any:
     """What an attribute of an object is."""
+    if name.startswith("_"):
+        raise AttributeError(f"a {class_.__name__} has no member {name!r}", name=name, obj=values)
     key = name[:-1] if name.endswith("_") else name  # `from_` is no word of Python.
     if key in values:
         return values[key]
     milliseconds = values.get(f"{key}_ms")
     if milliseconds is not None:
         return milliseconds / 1000
-    if key in _members(class_) and not name.startswith("__"):
+    if key in _members(class_):
         return None
     raise AttributeError(f"a {class_.__name__} has no member {name!r}", name=name, obj=values)
 

@@ -281,8 +281,9 @@ class Event(Mapping[str, "Any"]):
     if not TYPE_CHECKING:  # A checker knows the members of each kind, and refuses any other.
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("__"):
-                raise AttributeError(name)
+            # An own property comes here where it failed: of an event that is half made, and no member either.
+            if name.startswith("_") or hasattr(Event, name):
+                raise AttributeError(f"a {type(self).__name__} has no member {name!r}", name=name, obj=self)
             from ._records import event_member
 
             return event_member(self.decoded, type(self), name)
