@@ -97,6 +97,26 @@ def test_arrays_of_a_definition_are_frozen() -> None:
     assert required == ["x", ["y", {"z": [1]}]] and type(copy.deepcopy(required)[1]) is list
 
 
+def test_another_init_changes_nothing_that_is_frozen() -> None:
+    text = '{"name":"a","inputSchema":{"required":["x"]}}'
+    tool = trunkline.Tool(("mcp__s__a", "s", "a", text, False, False, False))
+    schema = tool.input_schema
+    for again in (lambda: schema.__init__({"a": 1}), lambda: schema["required"].__init__(["y"])):
+        with pytest.raises(TypeError, match="frozen"):
+            again()
+    with pytest.raises(AttributeError, match="frozen"):
+        tool.__init__(("other", "s", "a", "{}", True, False, False))
+    assert (tool.name, tool.trust, schema) == ("mcp__s__a", False, {"required": ["x"]})
+
+
+def test_a_refused_change_names_the_copy_that_can_be_changed() -> None:
+    tool = trunkline.Tool(("mcp__s__a", "s", "a", '{"inputSchema":{"required":["x"]}}', False, False, False))
+    for frozen, change in ((tool.input_schema, dict.clear), (tool.input_schema["required"], list.clear)):
+        with pytest.raises(TypeError, match=rf"a {type(frozen).__name__} .*`copy\.deepcopy`") as caught:
+            getattr(frozen, change.__name__)()
+        assert "**" not in str(caught.value) and type(copy.deepcopy(frozen)) in (dict, list)
+
+
 def test_each_kind_is_of_its_class(session: Any) -> None:
     classes = (trunkline.Tool, trunkline.Prompt, trunkline.Resource, trunkline.ResourceTemplate)
     for kind, class_ in zip(LISTS, classes):

@@ -24,12 +24,18 @@ def _frozen_object(members: dict[str, Any]) -> FrozenObject:
     for name, value in members.items():
         if type(value) is list:
             members[name] = _frozen_array(value)
-    return FrozenObject(members)
+    frozen = dict.__new__(FrozenObject)
+    dict.update(frozen, members)
+    return frozen
 
 
 def _frozen_array(value: Any) -> Any:
     """The value; of an array its frozen form."""
-    return FrozenArray(map(_frozen_array, value)) if type(value) is list else value
+    if type(value) is not list:
+        return value
+    frozen = list.__new__(FrozenArray)
+    list.extend(frozen, map(_frozen_array, value))
+    return frozen
 
 
 def thawed(value: Any) -> Any:
@@ -42,16 +48,16 @@ def thawed(value: Any) -> Any:
 
 
 def _refuse(self: object, *args: object, **named: object) -> NoReturn:
-    raise TypeError("this object is shared and frozen: change a copy of it, as `copy.deepcopy` or `{**it}` make one")
+    raise TypeError(f"a {type(self).__name__} is shared and frozen: change a copy, as `copy.deepcopy` makes one")
 
 
 class FrozenObject(_Object):
-    """A ``dict`` that does not change. ``copy.deepcopy`` and ``copy`` give plain ones."""
+    """A ``dict`` that does not change. ``copy.deepcopy`` gives a plain one; that of ``copy.copy`` has frozen members."""
 
     __slots__ = ()
 
     if not TYPE_CHECKING:
-        __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+        __init__ = __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
     def __copy__(self) -> dict[str, Any]:
         return dict(self)
@@ -69,7 +75,7 @@ class FrozenArray(_Array):
     __slots__ = ()
 
     if not TYPE_CHECKING:
-        __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = pop = _refuse
+        __init__ = __setitem__ = __delitem__ = __iadd__ = __imul__ = append = clear = extend = insert = pop = _refuse
         remove = reverse = sort = _refuse
 
     def __copy__(self) -> list[Any]:

@@ -75,6 +75,8 @@ class ListedItem:
     deferred: bool
 
     def __init__(self, row: _Row) -> None:
+        if hasattr(self, "_definition"):
+            raise AttributeError(f"a {type(self).__name__} is frozen: it is made once", obj=self)
         for name, value in zip(ListedItem.__slots__, (*row, None)):
             object.__setattr__(self, name, value)
 

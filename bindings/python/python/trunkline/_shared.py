@@ -455,7 +455,8 @@ class SessionBase:
         whose schemas each of them takes. Schemas are as the servers sent them, but for what the API refuses. An argument whose name it refuses has
         another: calls with the option ``shape`` give it back its own. A tool that Python cannot decode is left out and logged.
 
-        Each call gives a new list of the same frozen tools, until the list is another: ``{**tool, …}`` is a tool to change.
+        Each call gives a new list of the same frozen tools, until the list is another: ``copy.deepcopy(tool)`` is a tool to change. The
+        members of a ``{**tool, …}`` stay frozen.
         """
         from ._listed import List, decoded_list  # With the first list: not every host has one.
 
