@@ -117,6 +117,51 @@ def test_a_refused_change_names_the_copy_that_can_be_changed() -> None:
         assert "**" not in str(caught.value) and type(copy.deepcopy(frozen)) in (dict, list)
 
 
+class ClosesMeanwhile:
+    """The native half of a session that another thread closes while this one lists."""
+
+    def __init__(self, session: Any) -> None:
+        self._session = session
+
+    def list(self, kind: str, known: object) -> tuple[Any, ...]:
+        self._session.close()
+        return [("mcp__s__a", "s", "a", "{}", False, False, False)], 1, object()
+
+    def tools_for(self, shape: str, known: object) -> tuple[str, int]:
+        self._session.close()
+        return '[{"name":"a"}]', 1
+
+    def close(self, keep_for_ms: object) -> None:
+        pass
+
+
+def test_a_close_beside_a_list_leaves_no_list(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(session, "_native", ClosesMeanwhile(session))
+        assert [tool.name for tool in session.tools()] == ["mcp__s__a"]
+        assert session.tools_for("mcp") == [{"name": "a"}]
+    assert (session._lists, session._shaped) == ({}, {})
+
+
+def test_a_close_that_fails_leaves_no_list_either(session: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Refuses:
+        def close(self, keep_for_ms: object) -> None:
+            raise trunkline.ForkedError("not here")
+
+    assert session.tools() and session.tools_for("mcp")
+    with monkeypatch.context() as meanwhile, pytest.raises(trunkline.ForkedError):
+        meanwhile.setattr(session, "_native", Refuses())
+        session.close()
+    assert (session._lists, session._shaped) == ({}, {})
+
+
+def test_to_show_a_session_fetches_no_list(session: Any) -> None:
+    assert repr(session) == "<Session 'a'>"
+    assert session._lists == {}
+    session.close()
+    assert repr(session) == "<Session 'a', closed>"
+
+
 def test_each_kind_is_of_its_class(session: Any) -> None:
     classes = (trunkline.Tool, trunkline.Prompt, trunkline.Resource, trunkline.ResourceTemplate)
     for kind, class_ in zip(LISTS, classes):
@@ -166,7 +211,7 @@ def test_what_is_held_shows_itself(log: Log) -> None:
         return [*shown, repr(pool), repr(session), repr(lease), repr(waiting)]
 
     pool, session, lease, events, logs, *after = run(main())
-    assert pool == "<Pool of 1 servers, 1 sessions>" and session.startswith("<Session 'chat-1', ")
+    assert pool == "<Pool of 1 servers, 1 sessions>" and session == "<Session 'chat-1'>"
     assert lease == "<Lease on 's', active>" and events == f"<EventStream of {session}>" and logs == "<Logs, running>"
     assert after[:3] == ["<Pool of 0 servers, 0 sessions, closing>", "<Session 'chat-1', closed>", "<Lease on 's', closed>"]
 

@@ -167,6 +167,7 @@ class PoolBase:
 
     def __init__(self, **options: Unpack[PoolOptions]) -> None:
         given: dict[str, Any] = {**options}
+        self._ended = False
         #: Its own desk and those of its sessions, which all end with it. A desk comes here before its session is opened, so one that a
         #: close does not find belongs to a session that is refused.
         self._desks: _Desks = weakref.WeakKeyDictionary()
@@ -183,6 +184,7 @@ class PoolBase:
 
     def _closed(self) -> None:
         """The end of everything that serves it."""
+        self._ended = True
         _exit.forget(self._native)
         self._end_handlers()
 
@@ -341,6 +343,7 @@ class SessionBase:
         self._lists: dict[str, tuple[GivenList, tuple[ListedItem, ...]]] = {}
         #: The tools in each shape, with the number of their list.
         self._shaped: dict[str, tuple[int, tuple[Any, ...]]] = {}
+        self._ended = False
         given: dict[str, Any] = {"id": id, **options}
         desk = _desk_of(self, given, pool._desks)
         try:
@@ -465,6 +468,7 @@ class SessionBase:
         if text is not None:
             tools = tuple(decoded_list(text, _trunkline.elements))
             self._shaped[shape] = (now, tools)
+            self._forget_ended()
         return List(tools, now)
 
     def _list(self, kind: str) -> List[Any]:
@@ -477,7 +481,17 @@ class SessionBase:
         if rows is not None:
             items = tuple(map(ITEMS[kind], rows))
             self._lists[kind] = (given, items)
+            self._forget_ended()
         return List(items, revision)
+
+    def _forget_ended(self) -> None:
+        """Follows each store, before which a close on another thread may have emptied the lists."""
+        if self._ended:
+            self._forget_lists()
+
+    def _forget_lists(self) -> None:
+        self._lists.clear()
+        self._shaped.clear()
 
     def provide(
         self,
@@ -499,11 +513,13 @@ class SessionBase:
         self._native.provide(server, provided.receive, provided.closed)
 
     def __repr__(self) -> str:
+        # Without its tools: a debugger, which shows every object, would read every list.
+        state = ", closed" if self._ended or self._pool._ended else ""
         try:
-            tools = f"{len(self.tools())} tools"
+            self._native.check_process()
         except TrunklineError as error:
-            tools = error.code
-        return f"<Session {self._id!r}, {tools}>"
+            state = f", {error.code}"
+        return f"<Session {self._id!r}{state}>"
 
     def on_event(
         self, callback: Callable[[AnyEvent], object], *, kinds: EventKind | Iterable[EventKind] | None = None
@@ -515,9 +531,11 @@ class SessionBase:
         """Ends it: its calls are cancelled, its holds go now, or after so many seconds. It does not wait."""
         for provided in list(self._provided):
             provided.keep()
-        self._native.close(None if keep_for is None else milliseconds(keep_for, "keep_for"))
-        self._lists.clear()
-        self._shaped.clear()
+        try:
+            self._native.close(None if keep_for is None else milliseconds(keep_for, "keep_for"))
+            self._ended = True
+        finally:
+            self._forget_lists()
         if self._desk is not None:
             self._desk.close()
 
