@@ -1,5 +1,5 @@
 'use strict';
-// What servers answer and list. A result keeps its text exactly as received, and is decoded when somebody looks.
+// What servers answer and list. A result keeps its text exactly as received; a long one is decoded when somebody looks.
 
 const { fromFields } = require('./errors.cjs');
 const { inspected, shown, spellDocument, toCamel } = require('./names.cjs');
@@ -32,39 +32,49 @@ function textOf(received) {
   return strings.reduce((text, string, number) => text + JSON.stringify(string).slice(1, -1) + around[number + 1], around[0]);
 }
 
-/** It is several times as fast as `Object.defineProperties`, and each call makes a result. What it defines is enumerable. */
-const defineGetter = Object.prototype.__defineGetter__;
+/** They are several times as fast as `Object.defineProperties`. What they define is enumerable. */
+const { __defineGetter__: defineGetter, __defineSetter__: defineSetter } = Object.prototype;
 
 /** From here on a result is decoded when somebody looks; a shorter one is, for less than its getters cost. */
 const LAZY_CHARACTERS = 4096;
 
-/** Getters by the name of the member, each of the decoded answer. */
-function gettersOf(members) {
-  return members.map(([name, of]) => [
-    name,
-    function () {
-      return of(this.value);
-    },
-  ]);
+/** A member, by what it is of the decoded answer. Once it is written, it is a member like any other. */
+function member(name, of) {
+  const set = function (value) {
+    Object.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true });
+  };
+  return { name, of, set };
 }
 
 /**
- * The answer to a request. Its members are its own, and decoded when somebody looks: a copy has them too, by `structuredClone`, by
- * `{...result}`, or in a message to a worker or another process.
+ * The answer to a request. Its members are its own: a copy has them too, by `structuredClone`, by `{...result}`, or in a message to a
+ * worker or another process. A long one is decoded when somebody looks, a short one at once; nothing else tells them apart.
  */
 class Result {
   #received;
   #value;
 
   /** One that is of no kind has the whole answer as its member. */
-  constructor(received, getters = WHOLE, members = null) {
+  constructor(received, members = WHOLE) {
     this.#received = received;
-    if (members !== null && typeof received === 'string' && received.length < LAZY_CHARACTERS) {
+    if (members !== WHOLE && typeof received === 'string' && received.length < LAZY_CHARACTERS) {
       this.#value = decoded(received);
-      for (const [name, of] of members) this[name] = of(this.#value);
-    } else {
-      for (const [name, getter] of getters) defineGetter.call(this, name, getter);
+      for (const { name, of } of members) this[name] = of(this.#value);
+    } else this.#decodeLater(members);
+  }
+
+  /** The getters hold the result, so that they work in a proxy of it too, and in what inherits from it. */
+  #decodeLater(members) {
+    let known;
+    const look = () => (known ??= new Map(members.map(({ name, of }) => [name, of(this.#decoded)])));
+    for (const { name, set } of members) {
+      defineGetter.call(this, name, () => look().get(name));
+      defineSetter.call(this, name, set);
     }
+  }
+
+  get #decoded() {
+    return (this.#value ??= decoded(this.#received));
   }
 
   /** The JSON text exactly as the server sent it; large numbers and the order of members survive in it. Copies do not have it. */
@@ -74,7 +84,7 @@ class Result {
 
   /** The decoded answer. Copies of a kind of result do not have it. */
   get value() {
-    return (this.#value ??= decoded(this.#received));
+    return this.#decoded;
   }
 
   /** Its `_meta`. */
@@ -91,17 +101,14 @@ class Result {
   }
 }
 
-const { get: valueOf } = Object.getOwnPropertyDescriptor(Result.prototype, 'value');
-
-const WHOLE = [['value', valueOf]];
+const WHOLE = [member('value', (value) => value)];
 
 /** A kind of result with these members, and with the answer's `_meta` as `meta`. */
 function kind(named) {
-  const members = Object.entries({ ...named, meta: (value) => value._meta });
-  const getters = gettersOf(members);
+  const members = Object.entries({ ...named, meta: (value) => value._meta }).map(([name, of]) => member(name, of));
   class Kind extends Result {
     constructor(received) {
-      super(received, getters, members);
+      super(received, members);
     }
   }
   // The getter of every result would refuse a member of this name.

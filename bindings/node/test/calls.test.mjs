@@ -30,7 +30,7 @@ async function posted(value) {
 
 describe('results', () => {
   // SPEC 5.1, 5.3
-  it('are decoded when somebody looks, and keep the text as received', async (t) => {
+  it('are decoded, and keep the text as received', async (t) => {
     const { lease } = await openLease(t);
     const sent = '{"zebra":1,"content":[{"type":"text","text":"x"}],"n":12345678901234567890,"_meta":{"k":1}}';
     const result = await lease.callTool('verbatim', { result: sent });
@@ -62,6 +62,49 @@ describe('results', () => {
       assert.deepEqual({ ...result }, members);
       assert.deepEqual(await posted(result), members);
     }
+  });
+
+  // SPEC 16.2: the shorter one is decoded at once, the longer one when somebody looks.
+  for (const length of [4095, 4096]) {
+    it(`of ${length} characters are written, wrapped, copied and shown alike`, async (t) => {
+      const { lease } = await openLease(t);
+      const [head, tail] = ['{"structuredContent":{"n":1},"padding":"', '"}'];
+      const sent = head + 'x'.repeat(length - head.length - tail.length) + tail;
+      const call = () => lease.callTool('verbatim', { result: sent });
+      const result = await call();
+      assert.equal(result.raw.length, length);
+      const members = { content: [], structuredContent: { n: 1 }, isError: false, meta: undefined };
+      const copies = [{ ...new Proxy(result, {}) }, { ...result }, structuredClone(result), await posted(result)];
+      for (const copy of copies) assert.deepEqual(copy, members);
+      assert.deepEqual(Object.keys(result), Object.keys(members));
+      assert.match(inspect(result), /^CallResult \{\n? *structuredContent: \{ n: 1 \}/);
+      // A member is one object, however often it is looked at.
+      result.content.push('mine');
+      assert.deepEqual(result.content, ['mine']);
+      const heir = Object.create(result);
+      assert.deepEqual(heir.structuredContent, { n: 1 });
+      heir.content = 'of the heir';
+      assert.deepEqual([Object.keys(heir), heir.content, result.content], [['content'], 'of the heir', ['mine']]);
+      for (const one of [await call(), new Proxy(await call(), {})]) {
+        one.content = 'other';
+        one.isError = true;
+        assert.deepEqual({ ...one }, { ...members, content: 'other', isError: true });
+        assert.deepEqual(structuredClone({ ...one }), { ...one });
+        assert.ok(delete one.content && !('content' in one));
+      }
+      const frozen = Object.freeze(await call());
+      assert.throws(() => (frozen.content = 'other'), TypeError);
+      assert.deepEqual(frozen.structuredContent, { n: 1 });
+    });
+  }
+
+  // SPEC 16.2
+  it('of no kind have a member that can be wrapped and written', async (t) => {
+    const { lease } = await openLease(t);
+    const result = await lease.request('completion/complete', { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'who', value: '' } });
+    assert.deepEqual(new Proxy(result, {}).value, result.value);
+    result.value = 'other';
+    assert.deepEqual({ ...result }, { value: 'other' });
   });
 
   // SPEC 5.1, 16.2
