@@ -122,7 +122,7 @@ export class TrunklineError extends Error {
 
 // --------------------------------------------------------------------------------------------- Results
 
-/** The answer of a server to a request, decoded when somebody looks. */
+/** The answer of a server to a request. A long one is decoded when somebody looks. */
 export class Result {
   protected constructor();
   /** The JSON text exactly as received: large numbers and the order of members survive in it. A clone or spread does not have it. */
@@ -243,18 +243,28 @@ export class EventStream<E = TrunklineEvent> implements AsyncIterableIterator<E>
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** Events of Node's own, and of the host's own. */
+type OtherEvent = symbol | 'error' | 'newListener' | 'removeListener';
+
 /**
  * Events for listeners. A listener that throws ends up at `uncaughtException`. Listeners do not keep the process alive; they keep
  * the pool or session that they listen to, until they are removed or it is closed.
  */
 declare class Emitter extends EventEmitter {
   on<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
+  on(name: OtherEvent, listener: (...given: any[]) => void): this;
   addListener<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
+  addListener(name: OtherEvent, listener: (...given: any[]) => void): this;
   once<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
+  once(name: OtherEvent, listener: (...given: any[]) => void): this;
   prependListener<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
+  prependListener(name: OtherEvent, listener: (...given: any[]) => void): this;
   prependOnceListener<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
+  prependOnceListener(name: OtherEvent, listener: (...given: any[]) => void): this;
   off<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
+  off(name: OtherEvent, listener: (...given: any[]) => void): this;
   removeListener<K extends EventKind>(kind: K, listener: (event: EventOf<K>) => void): this;
+  removeListener(name: OtherEvent, listener: (...given: any[]) => void): this;
   /** A stream of the same events. */
   events<K extends EventKind = EventKind>(options?: EventsOptions<K>): EventStream<EventOf<K | 'lagged'>>;
 }

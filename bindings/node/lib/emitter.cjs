@@ -16,6 +16,7 @@ const OF_NODE = new Set(['error', 'newListener', 'removeListener']);
 /** Methods for the subclasses alone. */
 const finish = Symbol('finish');
 const detach = Symbol('detach');
+const isOver = Symbol('isOver');
 
 /**
  * An EventEmitter whose registry events come from the addon. It is subscribed to the kinds that have listeners, and to nothing
@@ -55,6 +56,11 @@ class Emitter extends EventEmitter {
     this.#target = undefined;
   }
 
+  /** Whether it has ended. */
+  get [isOver]() {
+    return this.#target === undefined;
+  }
+
   on(name, listener) {
     checkName(name);
     super.on(name, listener);
@@ -74,7 +80,6 @@ class Emitter extends EventEmitter {
   }
 
   removeListener(name, listener) {
-    checkName(name);
     super.removeListener(name, listener);
     this.#lose(name);
     return this;
@@ -85,7 +90,6 @@ class Emitter extends EventEmitter {
   }
 
   removeAllListeners(...names) {
-    names.forEach(checkName);
     super.removeAllListeners(...names);
     this.#lose(...names);
     return this;
@@ -211,7 +215,7 @@ class Emitter extends EventEmitter {
   }
 }
 
-/** Of an event that there is not, nobody would ever hear. Symbols are names that a host makes for itself. */
+/** Of an event that there is not, a listener would never hear. Symbols are names that a host makes for itself. */
 function checkName(name) {
   if (typeof name !== 'symbol' && !eventKinds().has(name) && !OF_NODE.has(name)) throw unknownEvent(name, 'event');
 }
@@ -225,4 +229,4 @@ function takeAll(subscription) {
   }
 }
 
-module.exports = { Emitter, detach, finish };
+module.exports = { Emitter, detach, finish, isOver };
