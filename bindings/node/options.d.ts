@@ -359,8 +359,32 @@ export interface LoadOptions extends Abortable {
   /** The scope of the source; by default by the place of the file. */
   source?: Exclude<SourceScope, 'runtime'> | null | undefined;
   /** The product by whose rules it is read, as in `docs/reference/settings.md`; by default the file says. */
-  format?: string | null | undefined;
+  format?: SettingsFormat | null | undefined;
 }
+
+/** The products whose settings are read. */
+export type SettingsFormat =
+  | 'trunkline'
+  | 'claude-code'
+  | 'claude-desktop'
+  | 'vscode'
+  | 'cursor'
+  | 'windsurf'
+  | 'codex'
+  | 'gemini'
+  | 'qwen'
+  | 'cline'
+  | 'roo'
+  | 'kiro'
+  | 'copilot-cli'
+  | 'opencode'
+  | 'zed'
+  | 'goose'
+  | 'continue'
+  | 'fastmcp'
+  | 'mcporter'
+  | 'mcp-hub'
+  | 'mcpproxy';
 
 /** Options of a reload. */
 export interface ReloadOptions extends Abortable {

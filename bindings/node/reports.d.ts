@@ -3,7 +3,8 @@
 // Durations are integer milliseconds. Members may be added to each.
 
 import type { JsonObject, TrunklineError } from './index.js';
-import type { SourceScope } from './options.js';
+import type { SettingsFormat, SourceScope } from './options.js';
+import type { ToolFormat } from './shapes.js';
 import type { ApprovalState, EntryPlace } from './status.js';
 
 /** What became of one server. */
@@ -158,6 +159,12 @@ export interface ApprovalRequest {
   }>;
   /** The entry of the same name that it would take the place of. */
   hides: EntryPlace | null;
+  /** What of its program is another than was looked at; the path is escaped. */
+  replaced: {
+    file: 'program' | 'interpreter';
+    path: string;
+    difference: 'other_file' | 'size' | 'content' | 'time';
+  } | null;
   risks: JsonObject[];
   /** What is different since the last decision about that name. */
   changes: JsonObject | null;
@@ -231,6 +238,16 @@ export interface Explanation {
   }>;
   /** Of a tool, by a session: members of its definition that have the wrong type, each as a JSON pointer. They count as absent. */
   leftOut?: Array<{ path: string; reason: string }>;
+  /** Of a tool, by a session: what becomes of its arguments in a shape that takes them otherwise than they are. */
+  shapes?: Partial<Record<ToolFormat, ShapedArguments>>;
+}
+
+/** What becomes of a tool's arguments in the shape of a model API. */
+export interface ShapedArguments {
+  /** By the name in the shape, the tool's own. */
+  renamed?: Record<string, string>;
+  /** What their schema does not say any more, each as a JSON pointer. */
+  leftOut?: Array<{ path: string; reason: string }>;
 }
 
 /** What a drain did. */
@@ -245,7 +262,7 @@ export interface DrainReport {
 export interface DetectedFile {
   path: string;
   /** Whose it is, as in `docs/reference/settings.md`. */
-  format: string;
+  format: SettingsFormat;
   /** Which source it belongs to. */
   scope: 'user' | 'project' | 'workspace' | 'managed';
 }

@@ -96,8 +96,11 @@ class Lease {
   }
 
   [inspected](...how) {
-    const { server, entryIndex, generation, state } = this;
-    return shown(this, () => ({ server, entryIndex, generation, state }), how);
+    const members = () => {
+      const { server, entryIndex, generation, state } = this;
+      return { server, entryIndex, generation, state };
+    };
+    return shown(this, () => guarded(members), how);
   }
 }
 Object.defineProperty(Lease.prototype, asyncDispose, {

@@ -2,10 +2,10 @@
 // How things are called and shown here: the registry's snake_case in JavaScript's camelCase, and back; and what `util.inspect` shows.
 //
 // Names of our own are translated; those in texts by the core. Names of others never are: those of servers (the members of `servers` and
-// `reconnected`), and whatever a server or the host wrote (`data`, `definition`, `difference`, `meta`, and the arguments in `renamed`).
+// `reconnected`), words of shapes (those of `shapes`), and whatever a server or the host wrote (`data`, `definition`, `difference`, `meta`, and the arguments in `renamed`).
 
-/** Members whose own members are names of servers. */
-const NAMED_BY_HOST = new Set(['servers', 'reconnected']);
+/** Members whose own members are names of servers, or words of shapes. */
+const NAMED_BY_OTHERS = new Set(['servers', 'reconnected', 'shapes']);
 
 /** Members that are not ours. */
 const FOREIGN = new Set(['capabilities', 'data', 'definition', 'difference', 'meta', 'renamed', 'server_info', 'serverInfo']);
@@ -44,7 +44,7 @@ function put(object, name, value) {
 
 function spellMember(name, member, spell, onError) {
   if (FOREIGN.has(name)) return member;
-  if (NAMED_BY_HOST.has(name) && isPlainObject(member)) {
+  if (NAMED_BY_OTHERS.has(name) && isPlainObject(member)) {
     const entries = Object.entries(member);
     return Object.fromEntries(entries.map(([key, item]) => [key, spellDocument(item, spell, onError)]));
   }
@@ -62,11 +62,20 @@ function spellText(text) {
 /** The method that `util.inspect` calls. It gets the arguments of `shown`. */
 const inspected = Symbol.for('nodejs.util.inspect.custom');
 
-/** The name of its class, and these members; as Node does it, the name alone where the object stands too deep. */
+/**
+ * The name of its class, and these members; as Node does it, the name alone where the object stands too deep. Members that cannot be read
+ * are no reason to throw: the code of the error stands for them, if it has one.
+ */
 function shown(object, members, [depth, options, inspect]) {
   const { name } = object.constructor;
   if (depth < 0) return `[${name}]`;
-  return `${name} ${inspect(members(), { ...options, depth })}`;
+  let read;
+  try {
+    read = members();
+  } catch (error) {
+    return typeof error?.code === 'string' ? `[${name}: ${error.code}]` : `[${name}]`;
+  }
+  return `${name} ${inspect(read, { ...options, depth })}`;
 }
 
 function isPlainObject(value) {

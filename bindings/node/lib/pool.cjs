@@ -199,7 +199,7 @@ class Pool extends Emitter {
 
   [inspected](...how) {
     const members = () => {
-      const { closing, servers, sessions } = JSON.parse(this.#native.status('{}'));
+      const { closing, servers, sessions } = JSON.parse(guarded(() => this.#native.status('{}')));
       const states = Object.entries(servers ?? {}).map(([name, { state }]) => [name, state]);
       return { servers: Object.fromEntries(states), sessions, closing };
     };

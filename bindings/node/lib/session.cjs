@@ -2,7 +2,7 @@
 // One conversation in a host.
 
 const { callTool, send } = require('./call.cjs');
-const { Emitter, detach } = require('./emitter.cjs');
+const { Emitter, detach, isOver } = require('./emitter.cjs');
 const { guarded, invalidArgument } = require('./errors.cjs');
 const { asyncDispose, openStream } = require('./events.cjs');
 const { Lease } = require('./lease.cjs');
@@ -148,14 +148,7 @@ class Session extends Emitter {
   }
 
   [inspected](...how) {
-    const members = () => {
-      try {
-        return { id: this.#id, tools: this.tools().length };
-      } catch {
-        return { id: this.#id, closed: true };
-      }
-    };
-    return shown(this, members, how);
+    return shown(this, () => ({ id: this.#id, closed: this[isOver] || this.#pool[isOver] }), how);
   }
 }
 Object.defineProperty(Session.prototype, asyncDispose, {

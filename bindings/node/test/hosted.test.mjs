@@ -75,6 +75,29 @@ test('a server of the host is called, lost, and connected anew', async () => {
   await until(() => seen.closed === 4);
 });
 
+// SPEC 18.8
+test('what becomes of arguments is explained by the words of shapes, and in the names of the server', async () => {
+  await using(new Pool(), async (pool) => {
+    const session = pool.session('a', { servers: [] });
+    const inputSchema = { type: 'object', properties: { '$.own_name': {} }, anyOf: [{ required: ['$.own_name'] }, { minProperties: 1 }] };
+    const receive = (connection, frame) => {
+      const { id, method } = JSON.parse(frame);
+      const results = {
+        initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 'one', version: '1' } },
+        'tools/list': { tools: [{ name: 'odd', inputSchema }] },
+      };
+      const answer = method in results ? { result: results[method] } : { error: { code: -32601, message: 'no such method' } };
+      if (id !== undefined) connection.send(JSON.stringify({ jsonrpc: '2.0', id, ...answer }));
+    };
+    session.provide('own', receive);
+    await session.acquire('own');
+    const { shapes } = session.explain('mcp__own__odd');
+    assert.deepEqual(Object.values(shapes.anthropic.renamed), ['$.own_name']);
+    assert.ok(shapes.openai_responses.leftOut.length > 0);
+    assert.deepEqual(shapes.openai_responses.leftOut, shapes.openai.leftOut);
+  });
+});
+
 // SPEC 10.7
 test('what cannot be provided is refused', async () => {
   await using(new Pool(), async (pool) => {

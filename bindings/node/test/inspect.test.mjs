@@ -1,11 +1,16 @@
 // What `util.inspect`, and so `console.log`, shows of what a host holds: SPEC 16.5.
 
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 
 import { TrunklineError, startLogs } from '../index.mjs';
-import { openLease, rejection } from '../testing/support.mjs';
+import { openLease, openPool, rejection } from '../testing/support.mjs';
+
+const require = createRequire(import.meta.url);
+const { NativeSession } = require('../lib/addon.cjs');
+const { shown } = require('../lib/names.cjs');
 
 describe('util.inspect', () => {
   it('shows a pool by its servers and sessions', async (t) => {
@@ -17,11 +22,43 @@ describe('util.inspect', () => {
     assert.match(inspect(pool), /^Pool \{.* closing: true \}$/s);
   });
 
-  it('shows a session by its id and tools, and that it is closed', async (t) => {
-    const { session } = await openLease(t);
-    assert.equal(inspect(session), `Session { id: 'a', tools: ${session.tools().length} }`);
+  it('shows a session by its id, and whether it is closed', async (t) => {
+    const { pool, session } = await openLease(t);
+    const other = pool.session('b', { servers: [] });
+    assert.equal(inspect(session), "Session { id: 'a', closed: false }");
     session.close();
     assert.equal(inspect(session), "Session { id: 'a', closed: true }");
+    assert.equal(inspect(other), "Session { id: 'b', closed: false }");
+    await pool.close();
+    assert.equal(inspect(other), "Session { id: 'b', closed: true }");
+  });
+
+  it('asks the library for nothing to show a session', (t) => {
+    const { pool } = openPool(t);
+    const session = pool.session('a');
+    let asked = 0;
+    session.tools = () => (asked += 1);
+    const { tools } = NativeSession.prototype;
+    NativeSession.prototype.tools = () => (asked += 1);
+    t.after(() => (NativeSession.prototype.tools = tools));
+    inspect(session);
+    assert.equal(asked, 0);
+  });
+
+  it('shows the name alone where the members cannot be read, and the code of the error', async (t) => {
+    const { pool, session, lease } = await openLease(t);
+    const stream = pool.events();
+    const result = await lease.callTool('echo', { message: 'seen' });
+    for (const object of [pool, session, lease, stream, result]) {
+      const { name } = object.constructor;
+      assert.equal(inspect(new Proxy(object, {})), `[${name}]`);
+      assert.equal(inspect([Object.create(object)]), `[ [${name}] ]`);
+    }
+    await stream.return();
+    const failing = () => {
+      throw Object.assign(new Error('TRUNKLINE'), { code: 'TRUNKLINE_CLOSED' });
+    };
+    assert.equal(shown(pool, failing, [2, {}, inspect]), '[Pool: TRUNKLINE_CLOSED]');
   });
 
   it('shows a lease by its server', async (t) => {

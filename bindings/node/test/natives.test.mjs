@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 
 import * as names from '../index.mjs';
-import { packageFolder } from '../testing/support.mjs';
+import { openPool, packageFolder } from '../testing/support.mjs';
 
 const require = createRequire(import.meta.url);
 const addon = require('../lib/addon.cjs');
@@ -41,6 +41,9 @@ function declaration(head) {
 }
 
 const optionNames = (body) => Array.from(body.matchAll(/^ {2}(\w+)\??:/gm), ([, name]) => name).sort();
+
+/** The words of a union of the package. */
+const declaredWords = (name) => Array.from(declaration(`type ${name}`).matchAll(/'([\w-]+)'/g), ([, word]) => word);
 
 const nodeNames = (rows) => rows.map((row) => row.node).sort();
 
@@ -87,8 +90,7 @@ describe('index.d.ts', () => {
   });
 
   it('has the codes of the registry', () => {
-    const declared = Array.from(declaration('type ErrorCode').matchAll(/'(\w+)'/g), ([, code]) => code);
-    assert.deepEqual(declared, registry.errors.map((row) => row.node_code));
+    assert.deepEqual(declaredWords('ErrorCode'), registry.errors.map((row) => row.node_code));
   });
 
   it('has the events of the registry, with their members', () => {
@@ -123,8 +125,16 @@ describe('index.d.ts', () => {
     assert.deepEqual(optionNames(declaration('interface DrainOptions')), nodeNames(drain));
     assert.deepEqual(optionNames(declaration('interface GateLists')), nodeNames(gates));
     assert.deepEqual(optionNames(declaration('interface LoadOptions')), nodeNames(load));
+    assert.deepEqual(declaredWords('SettingsFormat'), load.find((row) => row.name === 'format').words);
     assert.deepEqual(optionNames(declaration('interface ReloadOptions')), nodeNames(reload));
     assert.deepEqual(optionNames(declaration('interface StatusOptions')), nodeNames(status));
     assert.deepEqual(optionNames(declaration('interface ServerConfig')), server.flatMap(({ spellings }) => spellings).sort());
+  });
+
+  it('has the members of a request for approval', async (t) => {
+    const { pool, log } = openPool(t, { approvals: 'memory', trusted: true, workspace: process.cwd() });
+    pool.setSource('project', { mcpServers: { s: log.server() } });
+    const [request] = (await pool.approvals()).requests;
+    assert.deepEqual(optionNames(declaration('interface ApprovalRequest')), Object.keys(request).sort());
   });
 });

@@ -35,6 +35,7 @@ export async function host(signal: AbortSignal): Promise<void> {
   session.configure({ include: { s: ['echo'] }, alwaysLoad: {}, servers: 'all', roots: ['src'] });
   await pool.setRoots(['src'], { signal });
   const loaded = await pool.load('.mcp.json', { watch: true, signal });
+  for (const { path, format } of detect().files) await pool.load(path, { format });
   const refused: string | undefined = loaded.servers.s?.reason;
   for (const { server, hash } of (await pool.approvals()).requests) await pool.approve(server, hash, { signal });
   pool.setSource('launch', { mcpServers: {} });
@@ -64,6 +65,9 @@ export async function listen(pool: Pool): Promise<void> {
     same<string[], typeof event.added>(true);
     same<'tools_changed', typeof event.type>(true);
   });
+  // Names of Node's own, and of the host's own.
+  const [mine, ignore] = [Symbol('mine'), () => {}];
+  pool.on('error', ignore).once('newListener', ignore).off(mine, (one: string, two: number) => console.log(one, two));
   pool.once('failed', ({ error }) => same<TrunklineError, typeof error>(true));
   pool.on('refused_batch', ({ refused, live }) => {
     same<string | undefined, (typeof refused)[number]['server'] | undefined>(true);
@@ -97,6 +101,7 @@ export async function known(pool: Pool, session: Session): Promise<void> {
   same<string | undefined, NonNullable<typeof chat>['function']['name'] | undefined>(true);
   const [message] = session.toolsFor('anthropic');
   same<'object', NonNullable<typeof message>['input_schema']['type']>(true);
+  console.log(session.explain('x').shapes?.openai_responses?.renamed?.['city'] === 'città');
   for (const { restarted, reason } of (await pool.restart('files')).entries) console.log(restarted, reason === 'in_flight');
   const shape: names.ToolFormat = Math.random() > 2 ? 'mcp' : 'gemini';
   same<number, ReturnType<typeof session.toolsFor<typeof shape>>['revision']>(true);
@@ -142,6 +147,8 @@ export function refused(pool: Pool, session: Session): void {
   pool.events({ kinds: ['tool_changed'] });
   // @ts-expect-error: nor for listeners.
   pool.on('tool_changed', () => {});
+  // @ts-expect-error: no product is called so.
+  void pool.load('settings.json', { format: 'vs-code' });
   // @ts-expect-error: the status has no such member.
   void pool.status().sevrers;
   // @ts-expect-error: a tool of Anthropic's has no function.
