@@ -93,10 +93,10 @@ export class NativeSession {
   refresh(server: string, number?: number): Promise<void>;
   listed(server?: string | null, number?: number): Promise<void>;
   introduction(server: string): string | null;
-  tools(): string | null;
-  prompts(): string | null;
-  resources(): string | null;
-  resourceTemplates(): string | null;
+  tools(known?: string): string | null;
+  prompts(known?: string): string | null;
+  resources(known?: string): string | null;
+  resourceTemplates(known?: string): string | null;
   configure(options: string): void;
   explain(name: string): string;
   disable(server: string): void;
@@ -108,7 +108,7 @@ export class NativeSession {
   complete(server: string, params: string, options?: string, number?: number): Promise<string>;
   // </operations session>
   ready(server?: string | null, timeoutMs?: number, number?: number): Promise<void>;
-  toolsFor(shape: string): string | null;
+  toolsFor(shape: string, known?: string): string | null;
   provide(server: string): NativeProvided;
   subscribe(kinds: number[]): NativeSubscription;
   close(keepForMs?: number): void;

@@ -138,17 +138,17 @@ class CompletionResult extends kind({ completion: (value) => value.completion })
  * The lists of one session, decoded when they are other ones. Everybody who asks for one gets the same items, which are frozen for that.
  */
 class Lists {
-  /** By name the list that was given last: `{revision, items}`. */
+  /** By name the list that was given last: `{revision, mark, items}`. */
   #given = new Map();
 
-  /** The list that the library's text has; without a text it is the one that was given last. */
-  listed(name, text) {
-    return this.#give(name, text, spelled);
+  /** The list that `ask` has the text of. It gets the mark of the one that is here, and gives null where that one is still right. */
+  listed(name, ask) {
+    return this.#give(name, ask, spelled);
   }
 
   /** The same in the shape of a model API, whose members are nobody's to spell. */
-  shaped(shape, text) {
-    return this.#give(shape, text, (items) => items);
+  shaped(shape, ask) {
+    return this.#give(shape, ask, (items) => items);
   }
 
   /** Nobody asks any more. */
@@ -156,12 +156,15 @@ class Lists {
     this.#given.clear();
   }
 
-  #give(name, text, spell) {
+  #give(name, ask, spell) {
+    let given = this.#given.get(name);
+    const text = ask(given?.mark);
     if (text !== null) {
-      const { revision, items } = JSON.parse(text);
-      this.#given.set(name, { revision, items: frozen(spell(items)) });
+      const { revision, mark, items } = JSON.parse(text);
+      given = { revision, mark, items: frozen(spell(items)) };
+      this.#given.set(name, given);
     }
-    const { revision, items } = this.#given.get(name);
+    const { revision, items } = given;
     // The number is no element, and is not enumerated with them.
     return Object.defineProperty([...items], 'revision', { value: revision });
   }

@@ -60,19 +60,19 @@ class Session extends Emitter {
   }
 
   tools() {
-    return this.#lists.listed('tools', guarded(() => this.#native.tools()));
+    return this.#lists.listed('tools', (known) => guarded(() => this.#native.tools(known)));
   }
 
   prompts() {
-    return this.#lists.listed('prompts', guarded(() => this.#native.prompts()));
+    return this.#lists.listed('prompts', (known) => guarded(() => this.#native.prompts(known)));
   }
 
   resources() {
-    return this.#lists.listed('resources', guarded(() => this.#native.resources()));
+    return this.#lists.listed('resources', (known) => guarded(() => this.#native.resources(known)));
   }
 
   resourceTemplates() {
-    return this.#lists.listed('resource_templates', guarded(() => this.#native.resourceTemplates()));
+    return this.#lists.listed('resource_templates', (known) => guarded(() => this.#native.resourceTemplates(known)));
   }
 
   configure(options) {
@@ -121,7 +121,7 @@ class Session extends Emitter {
   }
 
   toolsFor(shape) {
-    return this.#lists.shaped(shape, guarded(() => this.#native.toolsFor(readText(shape, 'shape'))));
+    return this.#lists.shaped(shape, (known) => guarded(() => this.#native.toolsFor(readText(shape, 'shape'), known)));
   }
 
   provide(server, receive, closed) {

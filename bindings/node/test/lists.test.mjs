@@ -71,6 +71,27 @@ describe('a list that is asked for again', () => {
     assert.deepEqual([has(session), has(other)], [true, true]);
   });
 
+  it('is new after it was not taken', async (t) => {
+    const { session, lease } = await openLease(t, { flags: ['--list-changes'] });
+    const { revision } = session.tools();
+    session.toolsFor('openai');
+    await lease.callTool('change_list', { add: 'fresh' });
+    await until(() => session.explain('mcp__s__fresh').available);
+    const { freeze } = Object;
+    for (const list of [LISTS.tools, LISTS['toolsFor openai']]) {
+      Object.freeze = () => {
+        throw new RangeError('no room');
+      };
+      try {
+        assert.throws(() => list(session), RangeError);
+      } finally {
+        Object.freeze = freeze;
+      }
+      assert.ok(list(session).revision > revision);
+      assert.match(JSON.stringify(list(session)), /mcp__s__fresh/);
+    }
+  });
+
   it('is refused once the session is closed', async (t) => {
     const { session } = await openLease(t);
     session.tools();

@@ -2,7 +2,6 @@
 
 pub mod bridge;
 pub mod command_line;
-pub mod given_lists;
 pub mod handler_queue;
 pub mod host_servers;
 pub mod lease;

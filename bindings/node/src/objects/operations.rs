@@ -11,7 +11,7 @@ use trunkline::{
 
 use crate::runtime::environment::Promise;
 use crate::runtime::failure::{Result, thrown};
-use crate::runtime::json_text::{JsonText, duration, list_text};
+use crate::runtime::json_text::{JsonText, duration, list_text, numbered};
 use crate::objects::lease::{NativeLease, ended};
 use crate::objects::pool::NativePool;
 use crate::runtime::reply::Settled;
@@ -248,26 +248,26 @@ impl NativeSession {
 
     /// `tools`, with texts for what is more than a number.
     #[napi(catch_unwind)]
-    pub fn tools(&self) -> Result<Option<JsonText>> {
-        self.session().tools().map(|list| self.given().listed("tools", list)).map_err(thrown)
+    pub fn tools(&self, known: Option<String>) -> Result<Option<JsonText>> {
+        self.session().tools().map(|list| numbered(&list, known.as_deref())).map_err(thrown)
     }
 
     /// `prompts`, with texts for what is more than a number.
     #[napi(catch_unwind)]
-    pub fn prompts(&self) -> Result<Option<JsonText>> {
-        self.session().prompts().map(|list| self.given().listed("prompts", list)).map_err(thrown)
+    pub fn prompts(&self, known: Option<String>) -> Result<Option<JsonText>> {
+        self.session().prompts().map(|list| numbered(&list, known.as_deref())).map_err(thrown)
     }
 
     /// `resources`, with texts for what is more than a number.
     #[napi(catch_unwind)]
-    pub fn resources(&self) -> Result<Option<JsonText>> {
-        self.session().resources().map(|list| self.given().listed("resources", list)).map_err(thrown)
+    pub fn resources(&self, known: Option<String>) -> Result<Option<JsonText>> {
+        self.session().resources().map(|list| numbered(&list, known.as_deref())).map_err(thrown)
     }
 
     /// `resource_templates`, with texts for what is more than a number.
     #[napi(catch_unwind)]
-    pub fn resource_templates(&self) -> Result<Option<JsonText>> {
-        self.session().resource_templates().map(|list| self.given().listed("resource_templates", list)).map_err(thrown)
+    pub fn resource_templates(&self, known: Option<String>) -> Result<Option<JsonText>> {
+        self.session().resource_templates().map(|list| numbered(&list, known.as_deref())).map_err(thrown)
     }
 
     /// `configure`, with texts for what is more than a number.

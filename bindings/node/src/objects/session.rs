@@ -6,13 +6,12 @@ use std::sync::Arc;
 use napi_derive::napi;
 use trunkline::{CallOptions, Lease, Operation, Pool, Session, ToolFormat};
 
-use crate::objects::given_lists::GivenLists;
 use crate::objects::host_servers::NativeProvided;
 use crate::objects::lease::Held;
 use crate::objects::subscription::NativeSubscription;
 use crate::runtime::environment::{Environment, Promise};
 use crate::runtime::failure::{Result, thrown};
-use crate::runtime::json_text::{JsonText, duration};
+use crate::runtime::json_text::{JsonText, duration, shaped};
 use crate::runtime::pending::Owner;
 use crate::runtime::reply::{Reply, Settled};
 
@@ -22,18 +21,12 @@ pub struct NativeSession {
     environment: Rc<Environment>,
     pool: Arc<Pool>,
     session: Session,
-    given: GivenLists,
 }
 
 impl NativeSession {
     /// Wraps a session.
     pub fn new(environment: Rc<Environment>, pool: Arc<Pool>, session: Session) -> NativeSession {
-        NativeSession { environment, pool, session, given: GivenLists::default() }
-    }
-
-    /// The lists that JavaScript has of it.
-    pub(crate) fn given(&self) -> &GivenLists {
-        &self.given
+        NativeSession { environment, pool, session }
     }
 
     /// The session.
@@ -94,13 +87,13 @@ impl NativeSession {
         self.environment.run(number, &self.pool, future, |()| Settled::Nothing)
     }
 
-    /// The tools of its view in the shape of a model API, and the number of that list, as JSON
-    /// text; nothing where JavaScript has them.
+    /// The tools of its view in the shape of a model API, as JSON text; nothing where JavaScript
+    /// knows them by their mark.
     #[napi(catch_unwind)]
-    pub fn tools_for(&self, shape: String) -> Result<Option<JsonText>> {
+    pub fn tools_for(&self, shape: String, known: Option<String>) -> Result<Option<JsonText>> {
         let shape = ToolFormat::from_word(&shape).map_err(thrown)?;
         let tools = self.session.tools_for(shape).map_err(thrown)?;
-        Ok(self.given.shaped(shape.as_str(), &tools))
+        Ok(shaped(&tools, known.as_deref()))
     }
 
     /// Provides a server of the host's own to it.

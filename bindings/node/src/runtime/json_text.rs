@@ -41,17 +41,36 @@ pub fn list_text(listed: &[ListedItem]) -> JsonText {
     JsonText(text)
 }
 
-/// A list and its number, as JSON text.
-pub fn numbered(list: List) -> JsonText {
-    let mut text = format!(r#"{{"revision":{},"items":"#, list.revision());
-    push_array(&mut text, &list);
-    text.push('}');
-    JsonText(text)
+/// A list, its number and its mark, as JSON text. Nothing where JavaScript has the list of that
+/// mark: it says so itself, since it may have failed to take what it was given.
+pub fn numbered(list: &List, known: Option<&str>) -> Option<JsonText> {
+    let mark = mark(list);
+    (known != Some(mark.as_str())).then(|| {
+        let mut text = format!(r#"{{"revision":{},"mark":"{mark}","items":"#, list.revision());
+        push_array(&mut text, list);
+        text.push('}');
+        JsonText(text)
+    })
 }
 
-/// The tools in the shape of a model API, and the number of that list, as JSON text.
-pub fn shaped(tools: &ShapedTools) -> JsonText {
-    JsonText(format!(r#"{{"revision":{},"items":{}}}"#, tools.revision(), tools.json()))
+/// The same of the tools in the shape of a model API.
+pub fn shaped(tools: &ShapedTools, known: Option<&str>) -> Option<JsonText> {
+    let revision = tools.revision();
+    (known != Some(revision.to_string().as_str())).then(|| {
+        let items = tools.json();
+        JsonText(format!(r#"{{"revision":{revision},"mark":"{revision}","items":{items}}}"#))
+    })
+}
+
+/// What tells a list from another of the same name in its session. The revision says nothing of
+/// what is deferred.
+fn mark(list: &List) -> String {
+    let mut mark = list.revision().to_string();
+    if list.iter().any(|item| item.deferred) {
+        mark.push(':');
+        mark.extend(list.iter().map(|item| if item.deferred { '1' } else { '0' }));
+    }
+    mark
 }
 
 /// Written once: a list is long, and each copy of it takes memory that the process did not have.

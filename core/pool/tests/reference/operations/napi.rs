@@ -6,6 +6,7 @@ use trunkline_pool::interface::operations::{
     Gives, Language, Operation, Owner, Parameter, ParameterKind as Kind, Waits, rows,
 };
 
+use super::node::is_kept;
 use super::rust::{
     ORIGIN, arguments, begins_at_once, function, imports, is_fallible, options_type,
 };
@@ -38,7 +39,7 @@ pub fn file() -> String {
             write!(text, "\n#[napi]\nimpl Native{} {{\n{}}}\n", owner.class(), methods.join("\n"));
     }
     format!(
-        "{ORIGIN}\nuse napi_derive::napi;\n{}\nuse crate::runtime::environment::Promise;\nuse crate::runtime::failure::{{Result, thrown}};\nuse crate::runtime::json_text::{{JsonText, duration, list_text}};\nuse crate::objects::lease::{{NativeLease, ended}};\nuse crate::objects::pool::NativePool;\nuse crate::runtime::reply::Settled;\nuse crate::objects::session::NativeSession;\n{text}",
+        "{ORIGIN}\nuse napi_derive::napi;\n{}\nuse crate::runtime::environment::Promise;\nuse crate::runtime::failure::{{Result, thrown}};\nuse crate::runtime::json_text::{{JsonText, duration, list_text, numbered}};\nuse crate::objects::lease::{{NativeLease, ended}};\nuse crate::objects::pool::NativePool;\nuse crate::runtime::reply::Settled;\nuse crate::objects::session::NativeSession;\n{text}",
         imports("trunkline", CORE, &text)
     )
 }
@@ -50,14 +51,17 @@ fn method(operation: &Operation) -> String {
         (Some(_), _) => inputs.push("options: String".to_owned()),
         (None, _) => {}
     }
+    if is_kept(operation) {
+        inputs.push("known: Option<String>".to_owned());
+    }
     if operation.waits != Waits::Now {
         inputs.push("number: Option<f64>".to_owned());
     }
     let given = match (operation.waits, operation.gives) {
         (Waits::Now, Gives::Nothing) => "()",
         (Waits::Now, Gives::Introduction) => "Option<JsonText>",
-        (Waits::Now, Gives::Listed) if operation.owner == Owner::Lease => "JsonText",
-        (Waits::Now, Gives::Listed) => "Option<JsonText>",
+        (Waits::Now, Gives::Listed) if is_kept(operation) => "Option<JsonText>",
+        (Waits::Now, Gives::Listed) => "JsonText",
         (Waits::Now, _) => "String",
         _ => "Promise",
     };
@@ -165,13 +169,12 @@ fn now(operation: &Operation) -> String {
         arguments(operation)
     );
     let is_fallible = is_fallible(operation);
-    let listed = format!(".map(|list| self.given().listed(\"{}\", list))", operation.name);
     let ends = match (operation.gives, operation.owner) {
         (Gives::Nothing | Gives::Text, _) => "",
         (Gives::Introduction, _) if is_fallible => ".map(|said| said.map(JsonText::said))",
         (Gives::Introduction, _) => ".map(JsonText::said)",
         (Gives::Listed, Owner::Lease) => ".map(|listed| list_text(&listed))",
-        (Gives::Listed, _) => &listed,
+        (Gives::Listed, _) => ".map(|list| numbered(&list, known.as_deref()))",
         _ if is_fallible => ".map(|report| report.to_string())",
         _ => ".to_string()",
     };

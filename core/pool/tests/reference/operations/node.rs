@@ -116,12 +116,15 @@ pub fn natives(owner: Owner) -> String {
             (Some(_), _) => inputs.push("options: string".to_owned()),
             (None, _) => {}
         }
+        if is_kept(operation) {
+            inputs.push("known?: string".to_owned());
+        }
         let given = match operation.gives {
             Gives::Nothing => "void",
             Gives::Lease => "NativeLease",
             Gives::Introduction => "string | null",
             // Nothing where JavaScript has the list.
-            Gives::Listed if owner != Owner::Lease => "string | null",
+            Gives::Listed if is_kept(operation) => "string | null",
             _ => "string",
         };
         let given = match operation.waits {
@@ -134,6 +137,11 @@ pub fn natives(owner: Owner) -> String {
         let _ = writeln!(text, "  {}({}): {given};", name(operation), inputs.join(", "));
     }
     text
+}
+
+/// Whether JavaScript keeps the list that it gives, and passes the mark of the one that it has.
+pub fn is_kept(operation: &Operation) -> bool {
+    matches!(operation.gives, Gives::Listed) && operation.owner != Owner::Lease
 }
 
 fn native(parameter: &Parameter) -> String {
@@ -271,6 +279,8 @@ fn now(operation: &Operation) -> String {
     if let Some(scope) = operation.options {
         let _ = writeln!(body, "    const json = encodeOptions('{}', options);", scope.name());
         more = &["json"];
+    } else if is_kept(operation) {
+        more = &["known"];
     }
     let guarded = format!("guarded(() => {})", call(operation, more));
     let _ = writeln!(
@@ -282,7 +292,7 @@ fn now(operation: &Operation) -> String {
             (Gives::Introduction, _) => format!("return decodeIntroduction({guarded})"),
             (Gives::Listed, Owner::Lease) => format!("return decodeList({guarded})"),
             (Gives::Listed, _) =>
-                format!("return this.#lists.listed('{}', {guarded})", operation.name),
+                format!("return this.#lists.listed('{}', (known) => {guarded})", operation.name),
             _ => format!("return report({guarded})"),
         }
     );
