@@ -2,7 +2,7 @@
 //
 // Durations are integer milliseconds.
 
-import type { EventOf, JsonObject, ToolFormat } from './index.js';
+import type { EventOf, JsonObject, SettingsFormat, ToolFormat } from './index.js';
 
 /** Options of a pool. */
 export interface PoolOptions {
@@ -361,30 +361,6 @@ export interface LoadOptions extends Abortable {
   /** The product by whose rules it is read, as in `docs/reference/settings.md`; by default the file says. */
   format?: SettingsFormat | null | undefined;
 }
-
-/** The products whose settings are read. */
-export type SettingsFormat =
-  | 'trunkline'
-  | 'claude-code'
-  | 'claude-desktop'
-  | 'vscode'
-  | 'cursor'
-  | 'windsurf'
-  | 'codex'
-  | 'gemini'
-  | 'qwen'
-  | 'cline'
-  | 'roo'
-  | 'kiro'
-  | 'copilot-cli'
-  | 'opencode'
-  | 'zed'
-  | 'goose'
-  | 'continue'
-  | 'fastmcp'
-  | 'mcporter'
-  | 'mcp-hub'
-  | 'mcpproxy';
 
 /** Options of a reload. */
 export interface ReloadOptions extends Abortable {

@@ -3,7 +3,7 @@
 // Durations are integer milliseconds. Members may be added to each.
 
 import type { JsonObject, TrunklineError } from './index.js';
-import type { SettingsFormat, SourceScope } from './options.js';
+import type { SourceScope } from './options.js';
 import type { ToolFormat } from './shapes.js';
 import type { ApprovalState, EntryPlace } from './status.js';
 
@@ -266,6 +266,30 @@ export interface DetectedFile {
   /** Which source it belongs to. */
   scope: 'user' | 'project' | 'workspace' | 'managed';
 }
+
+/** The products whose settings are read. */
+export type SettingsFormat =
+  | 'trunkline'
+  | 'claude-code'
+  | 'claude-desktop'
+  | 'vscode'
+  | 'cursor'
+  | 'windsurf'
+  | 'codex'
+  | 'gemini'
+  | 'qwen'
+  | 'cline'
+  | 'roo'
+  | 'kiro'
+  | 'copilot-cli'
+  | 'opencode'
+  | 'zed'
+  | 'goose'
+  | 'continue'
+  | 'fastmcp'
+  | 'mcporter'
+  | 'mcp-hub'
+  | 'mcpproxy';
 
 /** What a server said of itself: unverified, in the protocol's spelling, and without the secrets that it has of the host. */
 export interface Introduction {
