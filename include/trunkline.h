@@ -670,8 +670,9 @@ typedef struct {
     /**
      * NULL, or where the number is put by which the call's progress events name it (`call`),
      * unique within its session. Written before the function returns (a blocking one: before it
-     * waits), and left alone when nothing was sent. It may come after the call's end, so it must
-     * not lie in what `destroy` frees.
+     * waits), and left alone when nothing was sent. `trunkline_session_request` sends later and
+     * leaves it alone too: for progress, send the request by a lease. The number may come after
+     * the call's end, so it must not lie in what `destroy` frees.
      */
     uint64_t *out_call;
     /**
