@@ -38,12 +38,18 @@ const { __defineGetter__: defineGetter, __defineSetter__: defineSetter } = Objec
 /** From here on a result is decoded when somebody looks; a shorter one is, for less than its getters cost. */
 const LAZY_CHARACTERS = 4096;
 
+/** The result itself, where a proxy of it or an object that inherits from it is asked. */
+const SELF = Symbol('self');
+
 /** A member, by what it is of the decoded answer. Once it is written, it is a member like any other. */
 function member(name, of) {
+  const get = function () {
+    return of(this[SELF].value);
+  };
   const set = function (value) {
     Object.defineProperty(this, name, { value, configurable: true, enumerable: true, writable: true });
   };
-  return { name, of, set };
+  return { name, of, get, set };
 }
 
 /**
@@ -63,18 +69,13 @@ class Result {
     } else this.#decodeLater(members);
   }
 
-  /** The getters hold the result, so that they work in a proxy of it too, and in what inherits from it. */
+  /** Its getters are those of every result: what each result had of its own would live as long as its text. */
   #decodeLater(members) {
-    let known;
-    const look = () => (known ??= new Map(members.map(({ name, of }) => [name, of(this.#decoded)])));
-    for (const { name, set } of members) {
-      defineGetter.call(this, name, () => look().get(name));
+    Object.defineProperty(this, SELF, { value: this });
+    for (const { name, get, set } of members) {
+      defineGetter.call(this, name, get);
       defineSetter.call(this, name, set);
     }
-  }
-
-  get #decoded() {
-    return (this.#value ??= decoded(this.#received));
   }
 
   /** The JSON text exactly as the server sent it; large numbers and the order of members survive in it. Copies do not have it. */
@@ -84,7 +85,7 @@ class Result {
 
   /** The decoded answer. Copies of a kind of result do not have it. */
   get value() {
-    return this.#decoded;
+    return (this.#value ??= decoded(this.#received));
   }
 
   /** Its `_meta`. */
@@ -101,7 +102,16 @@ class Result {
   }
 }
 
-const WHOLE = [member('value', (value) => value)];
+const { get: valueOf } = Object.getOwnPropertyDescriptor(Result.prototype, 'value');
+
+const WHOLE = [
+  {
+    ...member('value'),
+    get() {
+      return valueOf.call(this[SELF]);
+    },
+  },
+];
 
 /** A kind of result with these members, and with the answer's `_meta` as `meta`. */
 function kind(named) {
