@@ -111,10 +111,10 @@ pub(super) fn own_lines(lines: &[&str], entry: Range<usize>) -> Range<usize> {
     let last = lines[entry.clone()].iter().rposition(|line| is_content(line));
     let mut end = last.map_or(entry.start, |last| entry.start + last) + 1;
     let depth = indent(lines[entry.start]);
-    for at in end..entry.end {
-        match lines[at].trim().is_empty() {
+    for (at, line) in lines.iter().enumerate().take(entry.end).skip(end) {
+        match line.trim().is_empty() {
             true => {}
-            false if indent(lines[at]) > depth => end = at + 1,
+            false if indent(line) > depth => end = at + 1,
             false => break,
         }
     }
