@@ -125,20 +125,28 @@ function kind(named) {
   return Object.defineProperty(Kind.prototype, 'meta', { value: undefined, writable: true }).constructor;
 }
 
+const EMPTY = new WeakMap();
+
+/** What stands for a list that the answer lacks: the same one at each look. */
+function emptyOf(value) {
+  if (!EMPTY.has(value)) EMPTY.set(value, []);
+  return EMPTY.get(value);
+}
+
 /** The result of a tool call: its content blocks, the structured content, if any, and whether the tool reports an error. */
 class CallResult extends kind({
-  content: (value) => value.content ?? [],
+  content: (value) => value.content ?? emptyOf(value),
   structuredContent: (value) => value.structuredContent,
   isError: (value) => value.isError === true,
 }) {}
 
 /** A resource that was read: its contents. */
-class ResourceResult extends kind({ contents: (value) => value.contents ?? [] }) {}
+class ResourceResult extends kind({ contents: (value) => value.contents ?? emptyOf(value) }) {}
 
 /** A prompt: its description, if any, and its messages. */
 class PromptResult extends kind({
   description: (value) => value.description,
-  messages: (value) => value.messages ?? [],
+  messages: (value) => value.messages ?? emptyOf(value),
 }) {}
 
 /** Completions: `{values, total?, hasMore?}`. */
