@@ -13,6 +13,7 @@ mod names;
 pub mod operations;
 mod option_rows;
 mod options;
+mod serve_rows;
 mod server_rows;
 mod spelling;
 pub mod telemetry;
@@ -83,6 +84,7 @@ pub fn options(scope: OptionScope) -> &'static [OptionRow] {
         OptionScope::Load => option_rows::LOAD,
         OptionScope::Reload => option_rows::RELOAD,
         OptionScope::Status => option_rows::STATUS,
+        OptionScope::Serve => serve_rows::SERVE,
     }
 }
 

@@ -35,6 +35,8 @@ pub enum OptionScope {
     Reload,
     /// `status` and `metrics`.
     Status,
+    /// `serve`, which is not in [`SCOPES`]: Rust alone has it.
+    Serve,
 }
 
 /// Every scope, in the order of the reference.
@@ -69,6 +71,7 @@ impl OptionScope {
             OptionScope::Load => "load",
             OptionScope::Reload => "reload",
             OptionScope::Status => "status",
+            OptionScope::Serve => "serve",
         }
     }
 }

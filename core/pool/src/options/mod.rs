@@ -11,6 +11,7 @@ mod longest;
 mod parse;
 mod progress;
 mod reconnect;
+mod serve;
 mod start;
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ pub use self::log_level::LogLevel;
 pub use self::longest::{longest, within_bounds};
 pub use self::progress::{Progress, ProgressReceiver};
 pub use self::reconnect::{Reconnect, ServerReconnect};
+pub use self::serve::{Parking, ServeLimits, ServeOptions};
 pub use self::start::Start;
 use crate::catalog::Filter;
 use crate::interface::words::budget_mode;
