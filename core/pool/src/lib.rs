@@ -13,6 +13,7 @@
 //! - [`settings`]: the settings files of products, read into configurations.
 //! - [`expand`]: the variables in those configurations, put in place.
 //! - [`layers`]: several sources of configuration, and for each server the one that counts.
+//! - [`bridge`]: what a served client says, as requests to servers, and back.
 //! - [`catalog`]: what a server listed, and the differences between two lists.
 //! - [`catalog_cache`]: what servers listed last, for the time in which they are not connected.
 //! - [`approvals`]: what a person is asked before a project's server runs, and what they decided.
@@ -38,6 +39,7 @@
 pub mod acceptance;
 pub mod approvals;
 mod base;
+pub mod bridge;
 pub mod catalog;
 pub mod catalog_cache;
 pub mod config;

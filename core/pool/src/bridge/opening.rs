@@ -1,0 +1,76 @@
+//! Which era a message of a client belongs to.
+
+use serde_json::value::RawValue;
+
+use super::headers::McpHeaders;
+use crate::json::members;
+
+/// The first revision of the modern era; revisions compare as texts.
+const FIRST_MODERN: &str = "2026-07-28";
+
+/// The members of `_meta` that each modern request carries.
+const MODERN_META: [&str; 3] = [
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientCapabilities",
+    "io.modelcontextprotocol/clientInfo",
+];
+
+/// Methods that only the modern era has.
+const MODERN_METHODS: [&str; 2] = ["server/discover", "subscriptions/listen"];
+
+/// What a message says of its era.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MessageEra {
+    /// It is of the modern era.
+    Modern {
+        /// The revision that it names, where it does.
+        version: Option<String>,
+    },
+    /// It opens a legacy session.
+    Initialize,
+    /// It is of the legacy era: a request, an answer or a batch.
+    Legacy,
+    /// A notification that says nothing. Over HTTP a session makes it legacy. On lines both clients
+    /// of the connection take it.
+    Notice,
+    /// It is no JSON-RPC message.
+    Unreadable,
+}
+
+/// Which era a message belongs to. The request alone decides: `_meta`, its method, and over HTTP
+/// the header of the revision.
+pub fn era_of(text: &str, headers: Option<&McpHeaders>) -> MessageEra {
+    if text.trim_ascii_start().starts_with('[') {
+        return MessageEra::Legacy;
+    }
+    let Ok(outer) = members(text) else { return MessageEra::Unreadable };
+    let method = member(&outer, "method").and_then(text_of);
+    let meta = member(&outer, "params")
+        .and_then(|params| members(params).ok())
+        .and_then(|params| member(&params, "_meta").and_then(|meta| members(meta).ok()))
+        .unwrap_or_default();
+    if MODERN_META.iter().any(|name| member(&meta, name).is_some()) {
+        let version = member(&meta, MODERN_META[0]).and_then(text_of);
+        return MessageEra::Modern { version };
+    }
+    let header = headers.and_then(|headers| headers.get("mcp-protocol-version").ok().flatten());
+    let names_modern = header.is_some_and(|version| version >= FIRST_MODERN);
+    let has_id = member(&outer, "id").is_some_and(|id| id != "null");
+    match method.as_deref() {
+        Some("initialize") => MessageEra::Initialize,
+        Some(method) if names_modern || MODERN_METHODS.contains(&method) => {
+            MessageEra::Modern { version: None }
+        }
+        Some(_) if !has_id => MessageEra::Notice,
+        Some(_) | None if names_modern => MessageEra::Modern { version: None },
+        Some(_) | None => MessageEra::Legacy,
+    }
+}
+
+fn member<'a>(members: &[(String, &'a RawValue)], name: &str) -> Option<&'a str> {
+    members.iter().find(|(had, _)| had == name).map(|(_, value)| value.get())
+}
+
+fn text_of(json: &str) -> Option<String> {
+    serde_json::from_str(json).ok()
+}
