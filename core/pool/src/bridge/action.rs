@@ -55,13 +55,6 @@ pub enum Action {
         /// Which.
         call: CallId,
     },
-    /// The time of a call stands still while the client is asked, or goes on.
-    HoldClock {
-        /// Which.
-        call: CallId,
-        /// Whether it stands still.
-        is_held: bool,
-    },
     /// Answer a question of a server.
     Answer {
         /// Which.

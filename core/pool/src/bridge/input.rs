@@ -1,7 +1,7 @@
 //! What goes into the bridge: what a client says, what servers say, and time.
 
-use super::headers::McpHeaders;
 use super::ids::{CallId, QuestionId, StreamId};
+use super::wire::headers::McpHeaders;
 use crate::error::Error;
 use crate::state::Moment;
 

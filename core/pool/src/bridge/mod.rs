@@ -5,22 +5,22 @@
 //! order.
 
 mod action;
+mod capabilities;
 mod facts;
-mod headers;
 mod ids;
 mod input;
 mod offers;
-mod opening;
+mod wire;
 
 pub use action::{Action, CallNeeds, Unbridged};
 pub use facts::{
     ClientFacts, ClientLimits, EndpointName, LaneKind, Parking, SealingKey, ServedPath,
 };
-pub use headers::{Differing, McpHeaders};
 pub use ids::{CallId, QuestionId, StreamId};
 pub use input::{Input, Kinds, Now};
 pub use offers::{ItemOffer, Offers, SaidOfItself, ServerOffer};
-pub use opening::{MessageEra, era_of};
+pub use wire::headers::{DifferingHeaders, McpHeaders};
+pub use wire::opening::{MessageEra, era_of};
 
 pub use crate::config::Era;
 use crate::state::Moment;

@@ -74,3 +74,44 @@ fn member<'a>(members: &[(String, &'a RawValue)], name: &str) -> Option<&'a str>
 fn text_of(json: &str) -> Option<String> {
     serde_json::from_str(json).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_request_alone_says_its_era() {
+        const VERSION: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28""#;
+        let meta = |method: &str, meta: &str| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{{"_meta":{{{meta}}}}}}}"#
+            )
+        };
+        let modern =
+            |version: Option<&str>| MessageEra::Modern { version: version.map(str::to_owned) };
+        let caps = r#""io.modelcontextprotocol/clientCapabilities":{}"#;
+        for (text, header, expected) in [
+            (meta("tools/list", VERSION), None, modern(Some("2026-07-28"))),
+            (meta("initialize", VERSION), None, modern(Some("2026-07-28"))),
+            (meta("tools/list", caps), None, modern(None)),
+            (meta("tools/list", r#""progressToken":1"#), None, MessageEra::Legacy),
+            (meta("tools/list", ""), Some("2026-07-28"), modern(None)),
+            (meta("tools/list", ""), Some("2025-11-25"), MessageEra::Legacy),
+            (meta("initialize", ""), Some("2026-07-28"), MessageEra::Initialize),
+            (meta("initialize", ""), None, MessageEra::Initialize),
+            (meta("server/discover", ""), None, modern(None)),
+            (
+                r#"{"jsonrpc":"2.0","method":"notifications/cancelled"}"#.into(),
+                None,
+                MessageEra::Notice,
+            ),
+            (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.into(), None, MessageEra::Legacy),
+            ("[]".into(), None, MessageEra::Legacy),
+            ("{".into(), None, MessageEra::Unreadable),
+            ("7".into(), None, MessageEra::Unreadable),
+        ] {
+            let header = header.map(|value| McpHeaders::new([("MCP-Protocol-Version", value)]));
+            assert_eq!(era_of(&text, header.as_ref()), expected, "{text}");
+        }
+    }
+}
