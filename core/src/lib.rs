@@ -138,8 +138,6 @@ pub use trunkline_pool::interface::{self, EventKind};
 #[doc(hidden)]
 pub use trunkline_pool::json::Apart;
 pub use trunkline_pool::layers::{Scope, SourceName, Switch, WorkspaceTrust};
-#[doc(hidden)]
-pub use trunkline_pool::options::unknown_option;
 pub use trunkline_pool::options::{
     AcquireOptions, CallOptions, CatalogCache, ClientIcon, ClientInfo, ConfigureOptions,
     DrainOptions, Follow, HandlerFuture, HandlerKind, HandlerResult, Handlers, LoadOptions,
@@ -147,6 +145,8 @@ pub use trunkline_pool::options::{
     ReloadOptions, Retry, ServerRequest, ServerSelection, SessionOptions, SignInOptions,
     StatusOptions, roots_from_json,
 };
+#[doc(hidden)]
+pub use trunkline_pool::options::{RelayedCall, unknown_option};
 pub use trunkline_pool::shapes::{self, ToolFormat};
 pub use trunkline_pool::state::EntryState;
 pub use trunkline_pool::{Error, ErrorCode, Outcome, Result, settings};

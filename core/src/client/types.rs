@@ -8,7 +8,7 @@ use trunkline_pool::catalog::ListKind;
 use trunkline_pool::config::Era;
 use trunkline_pool::in_flight::Callers;
 use trunkline_pool::options::{
-    ClientInfo, HandlerFuture, HandlerKind, NothingListed, Offered, Refusal,
+    ClientInfo, HandlerFuture, HandlerKind, NothingListed, Offered, Refusal, RelayedCall,
 };
 use trunkline_pool::reader_role::Lending;
 use trunkline_pool::state::{CloseExit, LossReason, SessionId};
@@ -175,6 +175,8 @@ pub(crate) struct OutgoingRequest<'a> {
     /// Whether the thread that starts it calls `read_here` for its answer right after, or
     /// `read_on`.
     pub reads_here: bool,
+    /// What is said of a call that is carried for a client of an endpoint.
+    pub relayed: Option<&'a RelayedCall>,
 }
 
 impl<'a> OutgoingRequest<'a> {
@@ -194,6 +196,7 @@ impl<'a> OutgoingRequest<'a> {
             idle_timeout: timeout,
             progress: None,
             reads_here: false,
+            relayed: None,
         }
     }
 }

@@ -32,7 +32,7 @@ pub use self::log_level::LogLevel;
 pub use self::longest::{longest, within_bounds};
 pub use self::progress::{Progress, ProgressReceiver};
 pub use self::reconnect::{Reconnect, ServerReconnect};
-pub use self::serve::{Parking, ServeLimits, ServeOptions};
+pub use self::serve::{Parking, RelayedCall, ServeLimits, ServeOptions};
 pub use self::start::Start;
 use crate::catalog::Filter;
 use crate::interface::words::budget_mode;
@@ -319,6 +319,9 @@ pub struct CallOptions {
     /// `Operation::read_here`. Of the functions that start a call without a future; the others take
     /// no notice. Who forgets to read waits for milliseconds more.
     pub reads_here: bool,
+    /// What an endpoint has to say of a call that it carries for a client.
+    #[doc(hidden)]
+    pub relayed: Option<RelayedCall>,
 }
 
 /// What is sent again, through the next connection, when a call's own is lost (SPEC 5.7).

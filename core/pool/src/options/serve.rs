@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use serde_json::value::RawValue;
 
-use super::SessionOptions;
 use super::check::{Given, read, wrong};
+use super::{LogLevel, ProgressReceiver, SessionOptions};
 use crate::error::{Error, Result};
 use crate::interface::OptionScope;
 
@@ -52,6 +52,22 @@ pub enum Parking {
     Park,
     /// The server and the client are refused.
     Refuse,
+}
+
+/// A call that an endpoint carries for a client of its own. What is given as the arguments of a
+/// tool are then the whole params of the request.
+#[doc(hidden)]
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RelayedCall {
+    /// Is given the params of each progress notification as they came.
+    pub progress: Option<ProgressReceiver>,
+    /// What the client declares, as JSON: a modern server is told this in place of what its
+    /// connection offers.
+    pub capabilities: Option<String>,
+    /// The least grave messages that the client wants; a modern server is told.
+    pub log_level: Option<LogLevel>,
+    /// A result that asks for input is the result of the call.
+    pub takes_input_requests: bool,
 }
 
 /// Bounds for each principal of an endpoint.

@@ -269,7 +269,10 @@ impl Link {
                 Ok(())
             }
             Message::Result { id, result } => {
-                let said = self.said_by(result);
+                let mut said = self.said_by(result);
+                if said == Ok(ResultType::InputRequired) && self.calls.takes_input_requests(id) {
+                    said = Ok(ResultType::Complete);
+                }
                 if said == Ok(ResultType::InputRequired) && self.take_round(id, result) {
                     return Ok(());
                 }

@@ -42,6 +42,8 @@ pub(in crate::client) struct Waiter {
     pub attempts: Option<Attempts>,
     /// What it needs for another round (SPEC 15.4).
     pub again: Option<Arc<NextRound>>,
+    /// Whether a result that asks for input is its result.
+    pub takes_input_requests: bool,
     /// Ends with the flight, so that work for it sees the end.
     pub under_way: Vec<mpsc::Sender<Infallible>>,
 }
@@ -103,6 +105,11 @@ impl InFlight {
     /// Whether a request in flight wants to hear of progress.
     pub(in crate::client) fn wants_progress(&self, id: u64) -> bool {
         self.lock().flight(id).is_some_and(|flight| flight.payload.progress.is_some())
+    }
+
+    /// Whether a result that asks for input is the result of a request in flight.
+    pub(in crate::client) fn takes_input_requests(&self, id: u64) -> bool {
+        self.lock().flight(id).is_some_and(|flight| flight.payload.takes_input_requests)
     }
 
     /// Whether a request is in flight.

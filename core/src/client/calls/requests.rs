@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
@@ -46,14 +47,23 @@ impl Link {
         purpose: Purpose,
     ) -> RequestId {
         let OutgoingRequest { method, params, has_own_meta, caller, attempts, .. } = request;
-        let OutgoingRequest { timeout, idle_timeout, progress, reads_here, .. } = request;
+        let OutgoingRequest { timeout, idle_timeout, progress, reads_here, relayed, .. } = request;
         let token = progress.as_ref().map(|_| id);
         let begun = attempts.as_ref().map(|attempts| *attempts.begun());
         let clock = Clock::new(timeout, idle_timeout, begun, Instant::now());
         let metadata = self.metadata.load();
+        let metadata = match (metadata, relayed) {
+            (Some(ours), Some(relayed)) => Some(Arc::new(ours.of_relayed(relayed))),
+            (metadata, _) => metadata,
+        };
         let modern = metadata.is_some() && purpose == Purpose::Call;
-        let again = if modern { NextRound::of(method, params) } else { None };
-        let waiter = Waiter { done, progress, attempts, again, under_way: Vec::new() };
+        let takes_input_requests = relayed.is_some_and(|relayed| relayed.takes_input_requests);
+        let again = match modern && !takes_input_requests {
+            true => NextRound::of(method, params, relayed.and(metadata.as_ref())),
+            false => None,
+        };
+        let under_way = Vec::new();
+        let waiter = Waiter { done, progress, attempts, again, takes_input_requests, under_way };
         let flight = Flight::new(purpose, caller, clock, waiter);
         match self.calls.register(id, flight) {
             Ok(()) => {}
@@ -83,12 +93,17 @@ impl Link {
     ///
     /// One that has ended meanwhile is not sent; one that ends while it is written is taken back,
     /// since the code that ended it may have found nothing to take back yet.
-    pub(in crate::client) fn put(&self, id: u64, method: &str, params: &str) -> Option<Error> {
+    pub(in crate::client) fn put(
+        &self,
+        id: u64,
+        (method, params): (&str, &str),
+        relayed: Option<Arc<Metadata>>,
+    ) -> Option<Error> {
         if !self.calls.contains(id) {
             return None;
         }
         let token = self.calls.wants_progress(id).then_some(id);
-        let metadata = self.metadata.load();
+        let metadata = relayed.or_else(|| self.metadata.load());
         let error = self.write(id, method, (params, true), metadata.as_deref(), token);
         if error.is_none() && !self.calls.contains(id) {
             self.recall(id, "the caller no longer waits");
@@ -162,6 +177,7 @@ impl Link {
             idle_timeout: NEVER,
             progress: None,
             reads_here: false,
+            relayed: None,
         };
         let done = Box::new(move |result| {
             // Nobody waits any more when the caller was dropped.

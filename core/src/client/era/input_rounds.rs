@@ -121,7 +121,8 @@ impl Link {
         match answers {
             Ok(responses) => {
                 let params = with_responses(&again.params, responses, state.as_deref());
-                if let Some(error) = self.put(id, &again.method, &params) {
+                let request = (&*again.method, &*params);
+                if let Some(error) = self.put(id, request, again.relayed.clone()) {
                     self.end_round(id, error);
                 }
             }

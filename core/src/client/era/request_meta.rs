@@ -8,6 +8,7 @@ use arc_swap::ArcSwapOption;
 use memchr::memmem::{self, Finder};
 use rmcp::model::{ClientCapabilities, Implementation};
 use trunkline_pool::json::lossy_members;
+use trunkline_pool::options::RelayedCall;
 
 /// The members of `_meta` that every request carries.
 #[derive(Debug)]
@@ -32,7 +33,27 @@ impl Metadata {
         let named = |(name, value)| (format!("io.modelcontextprotocol/{name}"), value);
         Metadata { members: members.into_iter().map(named).collect() }
     }
+
+    /// The same for a request that is carried for a client of an endpoint: what that declares is in
+    /// the place of ours.
+    pub(in crate::client) fn of_relayed(&self, relayed: &RelayedCall) -> Metadata {
+        let mut members = self.members.clone();
+        if let Some(capabilities) = &relayed.capabilities {
+            let ours = members.iter_mut().find(|(name, _)| name == CAPABILITIES);
+            ours.into_iter().for_each(|(_, value)| value.clone_from(capabilities));
+        }
+        if let Some(level) = relayed.log_level {
+            members.push((LOG_LEVEL.to_owned(), format!("\"{}\"", level.as_str())));
+        }
+        Metadata { members }
+    }
 }
+
+/// The member that says what the client can answer.
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+/// The member that says which messages of the log it wants.
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// What the requests of one connection say of us; nothing where the server is spoken with as one of
 /// the legacy era.
@@ -191,6 +212,23 @@ mod tests {
             let sent = written(odd, is_modern, token);
             assert!(sent.contains(":1,") && sent.contains(":2") && !sent.contains('9'), "{sent}");
         }
+    }
+
+    /// SPEC 19.6: a modern server is told what the client of an endpoint declares.
+    #[test]
+    fn a_relayed_request_says_what_its_client_declares() {
+        let ours = Metadata::new("r", &Implementation::new("n", "1"), &Default::default());
+        let relayed = RelayedCall {
+            capabilities: Some(r#"{"sampling":{}}"#.to_owned()),
+            log_level: Some(trunkline_pool::options::LogLevel::Warning),
+            ..RelayedCall::default()
+        };
+        let mut frame = Vec::new();
+        write_params(&mut frame, ("{}", true), Some(&ours.of_relayed(&relayed)), None);
+        let said = String::from_utf8(frame).unwrap();
+        assert!(said.contains(r#"/clientCapabilities":{"sampling":{}}"#), "{said}");
+        assert!(said.contains(r#"/logLevel":"warning""#), "{said}");
+        assert_eq!(ours.of_relayed(&RelayedCall::default()).members, ours.members);
     }
 
     /// SPEC 5.3: what is no token of a request stays, and so does all around it.

@@ -48,7 +48,7 @@ async fn a_round_of_a_call_that_is_over_is_not_sent() {
     let open = test_server(&[]).connect().await;
     let link = &open.connection.0;
     let params = json!({ "name": "echo", "arguments": { "message": "late" } }).to_string();
-    assert_eq!(link.put(link.calls.new_id(), "tools/call", &params), None);
+    assert_eq!(link.put(link.calls.new_id(), ("tools/call", &params), None), None);
     open.call("echo", json!({ "message": "hi" })).await.unwrap();
     assert_eq!(link.ignored.replies.load(Ordering::Relaxed), 0);
     open.close().await;

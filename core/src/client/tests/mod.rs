@@ -256,6 +256,7 @@ fn request() -> OutgoingRequest<'static> {
         idle_timeout: HANG,
         progress: None,
         reads_here: false,
+        relayed: None,
     }
 }
 

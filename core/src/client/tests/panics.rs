@@ -58,7 +58,7 @@ async fn a_request_that_panics_as_it_is_written_has_an_end() {
         let done = Box::new(|result| drop(answer.send(result)));
         let written = catch_unwind(AssertUnwindSafe(|| {
             let RequestId(id) = link.start(request(), done, Purpose::Call);
-            link.put(id, "tools/call", "{}")
+            link.put(id, ("tools/call", "{}"), None)
         }));
         assert!(written.is_err());
         let error = ended(answered).await.map(drop).unwrap_err();

@@ -156,6 +156,7 @@ async fn request(
         idle_timeout: idle_timeout.min(timeout),
         progress: None,
         reads_here: false,
+        relayed: None,
     };
     let done: ReplyCallback = Box::new(move |result| drop(send.send(result.map(drop))));
     let _taken_back = match is_host {

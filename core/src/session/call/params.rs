@@ -32,6 +32,26 @@ pub(crate) fn tool_params(tool: &str, arguments: &str) -> (String, Range<usize>)
     (params, place)
 }
 
+/// The params of a tool's call as they were given, and where in them the arguments are.
+pub(crate) fn whole_params(params: String) -> Result<(String, Range<usize>)> {
+    check_members(&params)?;
+    let found = members(&params).ok().and_then(|members| {
+        let (_, arguments) = members.into_iter().find(|(name, _)| name == "arguments")?;
+        Some(arguments.get().to_owned())
+    });
+    let place = found.and_then(|arguments| {
+        let from = params.find(&arguments)?;
+        Some(from..from + arguments.len())
+    });
+    let place = place.unwrap_or(0..0);
+    Ok((params, place))
+}
+
+/// Whether params have a `_meta` of their own.
+pub(crate) fn has_meta(params: &str) -> bool {
+    members(params).is_ok_and(|members| members.iter().any(|(name, _)| name == "_meta"))
+}
+
 /// The text of a JSON object on one line: a frame must not hold a line break.
 pub(crate) fn object<'a>(path: &str, text: &'a str) -> Result<Cow<'a, str>> {
     let text = if text.is_empty() { "{}" } else { text };

@@ -5,14 +5,14 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use trunkline_pool::options::{CallOptions, Progress, ProgressReceiver};
+use trunkline_pool::options::{CallOptions, Progress, ProgressReceiver, RelayedCall};
 use trunkline_pool::shapes::ToolFormat;
 use trunkline_pool::state::{EntryState, Generation, Slot};
 use trunkline_pool::view::View;
 
 use super::awaited_lists;
 use super::log_level;
-use super::params::{check_members, object, tool_params, with_meta};
+use super::params::{check_members, has_meta, object, tool_params, whole_params, with_meta};
 use super::progress;
 use super::repeatable::{comes_back, is_declared_safe, lasts};
 use crate::base::usage::{CallEnd, ServerUsage};
@@ -61,6 +61,7 @@ pub(crate) struct Call {
     began: Instant,
     progress: Progress,
     reads_here: bool,
+    relayed: Option<RelayedCall>,
     what: CallTarget,
     /// The text of the request's params.
     params: String,
@@ -102,7 +103,10 @@ impl Call {
                 let unlisted = options.unlisted;
                 let asks = || unlisted && may_ask(session, cell, published);
                 let name = callable((held, &seen.view), published, tool, asks)?;
-                let (params, arguments) = tool_params(tool, &given);
+                let (params, arguments) = match options.relayed {
+                    Some(_) => whole_params(given.into_owned())?,
+                    None => tool_params(tool, &given),
+                };
                 (CallTarget::Tool { name, arguments, unlisted }, params)
             }
             Callee::Method(method) => {
@@ -111,8 +115,12 @@ impl Call {
             }
         };
         let level = log_level::said_by_requests(session.recipient.number, cell, published);
-        let has_own_meta = options.meta.is_some() || matches!(callee, Callee::Method(_));
-        let params = with_meta(params, options.meta.as_deref(), level)?;
+        let relayed = options.relayed.clone();
+        let has_own_meta =
+            options.meta.is_some() || relayed.is_some() || matches!(callee, Callee::Method(_));
+        // A client's own `_meta` has its own trace.
+        let has_both = relayed.is_some() && has_meta(&params);
+        let params = with_meta(params, options.meta.as_deref().filter(|_| !has_both), level)?;
         let waits = lasts(options) && comes_back(published.slot.state);
         if published.connection.is_none() && !waits {
             return Err(not_connected(published));
@@ -129,6 +137,7 @@ impl Call {
             began,
             progress: options.progress.clone(),
             reads_here: options.reads_here,
+            relayed,
             what,
             params,
             has_own_meta,
@@ -181,12 +190,20 @@ impl Call {
             attempts,
             timeout: self.timeout,
             idle_timeout: self.idle_timeout,
+            relayed: self.relayed.as_ref(),
             progress: match &self.progress {
+                _ if self.relayed.is_some() => self.raw_progress(),
                 Progress::Off => None,
                 Progress::On => Some(self.progress_events(None)),
                 Progress::To(receiver) => Some(self.progress_events(Some(receiver.clone()))),
             },
         }
+    }
+
+    /// The progress of a call that is carried for a client of an endpoint.
+    fn raw_progress(&self) -> Option<OnProgress> {
+        let receiver = self.relayed.as_ref()?.progress.clone()?;
+        Some(Box::new(move |params| receiver.receive(params)))
     }
 
     fn progress_events(&self, receiver: Option<ProgressReceiver>) -> OnProgress {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use rig::{HANG, Rig, acquire, host, text};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::unbounded_channel;
-use trunkline::{CallOptions, ErrorCode, HandlerKind, Handlers, Lease, Refusal, ServerRequest};
+use trunkline::{
+    CallOptions, ErrorCode, HandlerKind, Handlers, Lease, Refusal, RelayedCall, ServerRequest,
+};
 
 use crate::server_requests::{ACCEPTED, Silent, session};
 
@@ -53,6 +55,41 @@ fn a_modern_server_has_its_input_from_the_same_handlers() {
         let had: Value = serde_json::from_str(&again).unwrap();
         assert_eq!((&had["responses"], &had["state"]), (&Value::Null, &json!("\"x#1\"")));
         slow.abort();
+    });
+}
+
+/// SPEC 19.5: a client of an endpoint has what a server asks for as a result, and brings the answer
+/// with a call of its own.
+#[test]
+fn a_relayed_call_ends_with_what_its_server_asks_for() {
+    let rig = modern(json!({}));
+    host(async {
+        let never = |_| async { Err(Refusal::new(1, "nobody is asked")) };
+        let handlers = Handlers::new().with(HandlerKind::Elicitation, never);
+        let chat = session(&rig, "chat", handlers);
+        let lease = acquire(&chat, "s").await;
+        let mut options = CallOptions::default();
+        options.relayed = Some(RelayedCall {
+            capabilities: Some(r#"{"elicitation":{}}"#.to_owned()),
+            takes_input_requests: true,
+            ..RelayedCall::default()
+        });
+        let form = json!({ "method": "elicitation/create", "params": { "message": "name?" } });
+        let arguments = json!({ "requests": { "form": form }, "state": "x", "rounds": 1 });
+        let mut params = json!({ "name": "need", "arguments": arguments });
+        let asked = lease.call_tool("need", &params.to_string(), &options).await.unwrap();
+        let asked: Value = serde_json::from_str(asked.json()).unwrap();
+        assert_eq!(asked["resultType"], "input_required");
+        assert_eq!(asked["inputRequests"]["form"], form);
+        params["inputResponses"] =
+            json!({ "form": serde_json::from_str::<Value>(ACCEPTED).unwrap() });
+        params["requestState"] = asked["requestState"].clone();
+        let done = lease.call_tool("need", &params.to_string(), &options).await.unwrap();
+        assert!(done.json().contains("Ada"), "{}", done.json());
+        // What the members of the request are cannot be told.
+        let twice = r#"{"name":"need","name":"need"}"#;
+        let error = lease.call_tool("need", twice, &options).await.unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidArgument);
     });
 }
 
