@@ -1,4 +1,12 @@
-//! The pool for clients that do not embed it (SPEC 19).
+//! The pool for clients that do not embed it: lanes, and the endpoint behind them (SPEC 19).
 
-pub(crate) mod lane;
+mod calls;
+mod client;
+mod endpoint;
+mod lane;
+mod leases;
+mod offers;
 mod outlet;
+mod questions;
+mod secrets;
+mod watch;

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
+
 use crate::config::Era;
 
 /// What is known of a client before it speaks.
@@ -114,5 +116,12 @@ pub struct SealingKey(pub [u8; 32]);
 impl fmt::Debug for SealingKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[redacted]")
+    }
+}
+
+impl SealingKey {
+    /// The key that a secret of any length makes.
+    pub fn of_secret(secret: &[u8]) -> SealingKey {
+        SealingKey(Sha256::digest(secret).into())
     }
 }

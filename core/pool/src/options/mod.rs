@@ -32,7 +32,9 @@ pub use self::log_level::LogLevel;
 pub use self::longest::{longest, within_bounds};
 pub use self::progress::{Progress, ProgressReceiver};
 pub use self::reconnect::{Reconnect, ServerReconnect};
-pub use self::serve::{Parking, RelayedCall, ServeLimits, ServeOptions};
+pub use self::serve::{
+    Admission, NewClient, OnClient, Parking, RelayedCall, ServeLimits, ServeOptions,
+};
 pub use self::start::Start;
 use crate::catalog::Filter;
 use crate::interface::words::budget_mode;

@@ -1,8 +1,11 @@
 //! The options of an endpoint that serves the pool.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -42,6 +45,72 @@ pub struct ServeOptions {
     pub idle: Duration,
     /// How long calls may go on after a close: 10 s.
     pub drain: Duration,
+    /// Decides about each client that is to be let in. Without it every one is.
+    pub on_client: Option<OnClient>,
+}
+
+/// Decides about a client of an endpoint before it is let in.
+#[derive(Clone)]
+pub struct OnClient(Arc<dyn Fn(NewClient) -> Deciding + Send + Sync>);
+
+/// A decision that is being made.
+pub type Deciding = Pin<Box<dyn Future<Output = Admission> + Send>>;
+
+/// A client that is to be let in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NewClient {
+    /// Who it is: `token:<name>`, `uid:<number>` or `stdio`.
+    pub principal: String,
+    /// The path that it asks for, such as `/mcp/github`.
+    pub path: String,
+}
+
+/// What becomes of a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Admission {
+    /// It is let in.
+    Accept,
+    /// It is let in with the session options of that profile.
+    Profile(String),
+    /// It is refused.
+    Refuse,
+}
+
+impl OnClient {
+    /// `decide` runs on a thread of the library and must not block. A panic refuses the client, and
+    /// so does a decision that takes longer than 5 s.
+    pub fn new<F>(decide: impl Fn(NewClient) -> F + Send + Sync + 'static) -> OnClient
+    where
+        F: Future<Output = Admission> + Send + 'static,
+    {
+        OnClient(Arc::new(move |client| -> Deciding { Box::pin(decide(client)) }))
+    }
+
+    /// Begins to decide. A panic is the caller's to contain.
+    pub fn decide(&self, client: NewClient) -> Deciding {
+        (self.0)(client)
+    }
+}
+
+impl PartialEq for OnClient {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for OnClient {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("OnClient")
+    }
+}
+
+impl NewClient {
+    /// One of that principal, which asks for that path.
+    pub fn new(principal: impl Into<String>, path: impl Into<String>) -> NewClient {
+        NewClient { principal: principal.into(), path: path.into() }
+    }
 }
 
 /// What becomes of a call of a modern client while a legacy server waits for an answer.
@@ -120,6 +189,7 @@ impl Default for ServeOptions {
             limits: ServeLimits::default(),
             idle: Duration::from_secs(900),
             drain: Duration::from_secs(10),
+            on_client: None,
         }
     }
 }
@@ -151,6 +221,7 @@ impl ServeOptions {
             limits: limits(&given.object("limits")),
             idle: given.duration("idle_ms").unwrap_or(default.idle),
             drain: given.duration("drain_ms").unwrap_or(default.drain),
+            on_client: None,
         };
         options.check()?;
         Ok(options)
@@ -313,6 +384,7 @@ mod tests {
             },
             idle: Duration::from_secs(2),
             drain: Duration::ZERO,
+            on_client: None,
         };
         assert_eq!(options, expected);
         let open = parsed(r#"{"http":"0.0.0.0:1","tls_in_front":true}"#).unwrap();
