@@ -91,7 +91,7 @@ mod schedules;
 #[cfg(test)]
 #[path = "../tests/rig/score.rs"]
 mod score;
-#[cfg_attr(not(test), expect(dead_code, reason = "`Pool::serve` is what calls all of it"))]
+#[allow(dead_code, unused_imports, reason = "`Pool::serve` is what calls all of it")]
 mod serve;
 mod session;
 mod storage;

@@ -19,4 +19,5 @@ pub use desk::{HandlerEvent, HandlerQueue};
 pub use lease::Lease;
 pub use loan::{LoopReader, Reader};
 pub use pool::Pool;
+pub(crate) use pool::endpoints::PoolEndpoint;
 pub use session::Session;

@@ -3,6 +3,7 @@
 mod accept;
 mod approvals;
 mod drain;
+pub(crate) mod endpoints;
 mod gates;
 mod restart;
 mod roots;
@@ -25,6 +26,7 @@ use trunkline_pool::options::{
 use trunkline_pool::state::DrainMode;
 use trunkline_pool::text::escaped;
 
+use self::endpoints::Endpoints;
 use super::lease::Lease;
 use super::session::Session;
 use crate::config::Config;
@@ -73,6 +75,8 @@ pub(crate) struct PoolCore {
     pub(crate) sessions: Arc<SessionRegistry>,
     /// Where its status can be read from outside.
     pub(super) published: Option<Arc<StatusFile>>,
+    /// What serves it to clients that do not embed it.
+    pub(crate) endpoints: Endpoints,
 }
 
 impl Pool {
@@ -95,7 +99,8 @@ impl Pool {
         let driver = Driver::new(options, observer)?;
         let config = Config::new(driver.clone())?;
         let sessions = SessionRegistry::new(driver.clone(), config.clone());
-        let core = Arc::new(PoolCore { driver, config, sessions, published });
+        let endpoints = Endpoints::default();
+        let core = Arc::new(PoolCore { driver, config, sessions, published, endpoints });
         let pool = Pool(core.clone(), Arc::new(Handle(core)));
         pool.0.config.begin_sources();
         pool.0.publish()?;
@@ -190,7 +195,14 @@ impl Pool {
     /// [`status`](Self::status) with what costs more than a look at the pool's own state.
     pub fn status_with(&self, options: &StatusOptions) -> Value {
         match self.0.driver.check_process() {
-            Ok(()) => self.0.parts().status_with(options),
+            Ok(()) => {
+                let mut status = self.0.parts().status_with(options);
+                let served = self.0.endpoints.status();
+                if !served.is_empty() {
+                    status["served"] = served.into();
+                }
+                status
+            }
             Err(error) => json!({ "v": 1, "error": error.to_json() }),
         }
     }
@@ -370,6 +382,10 @@ impl PoolCore {
     }
 
     async fn close(&self, options: &DrainOptions) {
+        // First, while there are servers to finish with.
+        let wait = options.timeout.unwrap_or(self.driver.options.close_timeout);
+        let is_patient = options.mode != DrainMode::Force;
+        self.endpoints.drain(if is_patient { wait } else { Duration::ZERO }).await;
         self.drain(options).await;
         self.end().await;
         self.config.accepted_is_kept(KEEPING_WAIT_MAX).await;

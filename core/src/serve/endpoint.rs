@@ -1,5 +1,8 @@
 //! The endpoint: who is let in, and the clients that there are.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -45,6 +48,8 @@ pub(crate) struct Endpoint {
     pool: Pool,
     options: ServeOptions,
     key: SealingKey,
+    /// How long the host may take to decide about a client.
+    patience: Duration,
     state: Mutex<EndpointState>,
     /// A client is gone.
     changed: Notify,
@@ -72,6 +77,15 @@ impl Endpoint {
     /// # Errors
     /// `invalid_argument` or `store` for the file of its key, `internal` without random bytes.
     pub(super) fn new(pool: Pool, options: ServeOptions) -> Result<Arc<Endpoint>> {
+        Endpoint::with_patience(pool, options, DECISION_WAIT_MAX)
+    }
+
+    /// The same, whose host has so long to decide about a client.
+    fn with_patience(
+        pool: Pool,
+        options: ServeOptions,
+        patience: Duration,
+    ) -> Result<Arc<Endpoint>> {
         options.check()?;
         let key = sealing_key(options.state_key_file.as_deref())?;
         Ok(Arc::new_cyclic(|me| Endpoint {
@@ -79,6 +93,7 @@ impl Endpoint {
             pool,
             options,
             key,
+            patience,
             state: Mutex::default(),
             changed: Notify::new(),
         }))
@@ -199,7 +214,7 @@ impl Endpoint {
         let Some(on_client) = self.options.on_client.clone() else { return Admission::Accept };
         let client = NewClient::new(caller.who.to_string(), path.to_string());
         let mut deciding = self.pool.0.driver.spawn(async move { on_client.decide(client).await });
-        match tokio::time::timeout(DECISION_WAIT_MAX, &mut deciding).await {
+        match tokio::time::timeout(self.patience, &mut deciding).await {
             Ok(Ok(admission)) => admission,
             Ok(Err(error)) => {
                 tracing::warn!(%error, "a client is refused: `on_client` failed");
@@ -207,7 +222,7 @@ impl Endpoint {
             }
             Err(_) => {
                 deciding.abort();
-                tracing::warn!("a client is refused: `on_client` was silent for 5 s");
+                tracing::warn!("a client is refused: `on_client` did not decide in time");
                 Admission::Refuse
             }
         }
