@@ -99,6 +99,13 @@ pub enum Input<'a> {
     Close,
 }
 
+impl Input<'_> {
+    /// Whether the client itself did it: that keeps it from being idle.
+    pub(super) fn is_of_client(&self) -> bool {
+        matches!(self, Input::Message { .. } | Input::Stream { .. } | Input::StreamClosed { .. })
+    }
+}
+
 /// The lists that changed: resources stand for their templates too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kinds {

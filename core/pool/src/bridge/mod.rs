@@ -6,13 +6,20 @@
 
 mod action;
 mod capabilities;
+mod client;
 mod facts;
 mod ids;
 mod input;
+mod methods;
 mod offers;
+mod seal;
+mod shown;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub use action::{Action, CallNeeds, Unbridged};
+pub use client::ServedClient;
 pub use facts::{
     ClientFacts, ClientLimits, EndpointName, LaneKind, Parking, SealingKey, ServedPath,
 };
@@ -23,34 +30,3 @@ pub use wire::headers::{DifferingHeaders, McpHeaders};
 pub use wire::opening::{MessageEra, era_of};
 
 pub use crate::config::Era;
-use crate::state::Moment;
-
-/// One client of an endpoint: a legacy session or connection, or everything of one modern
-/// principal on one path.
-#[derive(Debug)]
-pub struct ServedClient {
-    facts: ClientFacts,
-}
-
-impl ServedClient {
-    /// A client that has said nothing yet.
-    pub fn new(facts: ClientFacts) -> Self {
-        ServedClient { facts }
-    }
-
-    /// Takes one input to its end; what it wants done is appended to `actions`.
-    pub fn take(
-        &mut self,
-        input: Input<'_>,
-        offers: &dyn Offers,
-        now: Now,
-        actions: &mut Vec<Action>,
-    ) {
-        let _ = (&self.facts, input, offers, now, actions);
-    }
-
-    /// When `Input::Tick` is due; `None` while nothing waits.
-    pub fn next_deadline(&self) -> Option<Moment> {
-        None
-    }
-}

@@ -5,6 +5,10 @@ use sha2::{Digest, Sha256};
 /// The longest exposed name, in characters: what the strictest model provider takes.
 pub const EXPOSED_NAME_MAX: usize = 63;
 
+/// The longest name that a served client is shown: 64 less `mcp__trunkline__`, and 60 for the names
+/// of server and tool together are what the strictest clients take.
+pub const SERVED_NAME_MAX: usize = 46;
+
 pub(super) const PREFIX: &str = "mcp__";
 pub(super) const JOINT: &str = "__";
 
@@ -15,8 +19,19 @@ const HASH_CHARS: usize = 12;
 /// Thirty-two letters and digits, without those that look like one another.
 const HASH_ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 
+/// What stands before the pair in a name, and how long the name may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NameShape {
+    pub prefix: &'static str,
+    pub longest: usize,
+}
+
 /// The plain name of a pair that has one.
-pub(super) fn plain(prefix: &str, server: &str, tool: &str) -> Option<String> {
+pub(super) fn plain(
+    NameShape { prefix, longest }: NameShape,
+    server: &str,
+    tool: &str,
+) -> Option<String> {
     let is_plain =
         |name: &str| !name.is_empty() && name.chars().all(is_exposable) && !name.contains(JOINT);
     let has_loose_joint = server.starts_with('_') || server.ends_with('_') || tool.starts_with('_');
@@ -24,7 +39,7 @@ pub(super) fn plain(prefix: &str, server: &str, tool: &str) -> Option<String> {
         return None;
     }
     let name = format!("{prefix}{server}{JOINT}{tool}");
-    (name.len() <= EXPOSED_NAME_MAX && begins_well(&name)).then_some(name)
+    (name.len() <= longest && begins_well(&name)).then_some(name)
 }
 
 /// Whether a tool's own name can be its exposed one.
@@ -36,9 +51,10 @@ pub(super) fn is_bare(tool: &str) -> bool {
 }
 
 /// The hashed name of any pair; another one for each round.
-pub(super) fn hashed(prefix: &str, server: &str, tool: &str, round: u32) -> String {
+pub(super) fn hashed(shape: NameShape, server: &str, tool: &str, round: u32) -> String {
+    let prefix = shape.prefix;
     let (mut server_part, mut tool_part) = (clean_server(prefix, server), clean(tool));
-    let half = half(prefix);
+    let half = half(shape);
     // Clean names are ASCII, so any length is a boundary. Each part may have half, and what the
     // other leaves.
     tool_part.truncate(half.max((2 * half).saturating_sub(server_part.len())));
@@ -47,14 +63,14 @@ pub(super) fn hashed(prefix: &str, server: &str, tool: &str, round: u32) -> Stri
 }
 
 /// Half of what prefix, joints and hash leave of a name.
-fn half(prefix: &str) -> usize {
-    (EXPOSED_NAME_MAX - prefix.len() - 2 * JOINT.len() - HASH_CHARS) / 2
+fn half(NameShape { prefix, longest }: NameShape) -> usize {
+    (longest - prefix.len() - 2 * JOINT.len() - HASH_CHARS) / 2
 }
 
 /// Whether a name, without its prefix, begins with a server's part that was cut: it has all the
 /// room that there is then.
-pub(super) fn begins_with_cut(prefix: &str, rest: &str, clean: &str) -> bool {
-    let half = half(prefix);
+pub(super) fn begins_with_cut(shape: NameShape, rest: &str, clean: &str) -> bool {
+    let half = half(shape);
     let begins = |cut: usize| {
         let after = rest.strip_prefix(&clean[..cut]);
         after.is_some_and(|after| after.starts_with(JOINT))

@@ -37,21 +37,40 @@ use std::sync::Arc;
 
 pub use bare::BareNames;
 pub use made::EXPOSED_NAME_MAX;
-use made::{JOINT, PREFIX};
+pub use made::SERVED_NAME_MAX;
+use made::{JOINT, NameShape, PREFIX};
 pub use name_map::NameMap;
 pub use style::NameStyle;
 
 /// How the tools of a pool are named: its style, and the names that the host keeps for itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Naming {
     style: NameStyle,
+    longest: usize,
     reserved: BTreeSet<String>,
+}
+
+impl Default for Naming {
+    fn default() -> Naming {
+        Naming::new(NameStyle::default(), [])
+    }
 }
 
 impl Naming {
     /// In this style, beside these names.
     pub fn new(style: NameStyle, reserved: impl IntoIterator<Item = String>) -> Naming {
-        Naming { style, reserved: reserved.into_iter().collect() }
+        Naming { style, longest: EXPOSED_NAME_MAX, reserved: reserved.into_iter().collect() }
+    }
+
+    /// As served clients are shown them: they put a prefix of their own before each name, so that
+    /// fewer characters are left.
+    pub fn served() -> Naming {
+        let reserved = BTreeSet::new();
+        Naming { style: NameStyle::ServerTool, longest: SERVED_NAME_MAX, reserved }
+    }
+
+    fn shape(&self) -> NameShape {
+        NameShape { prefix: self.style.prefix(), longest: self.longest }
     }
 
     /// The exposed name of a server's tool. Of the style `none`: the one that it has where its bare
@@ -62,11 +81,12 @@ impl Naming {
     pub fn of_pair(&self, server: &str, tool: &str) -> String {
         let plain = match self.style {
             NameStyle::Bare => None,
-            style => made::plain(style.prefix(), server, tool),
+            NameStyle::McpServerTool | NameStyle::ServerTool => {
+                made::plain(self.shape(), server, tool)
+            }
         };
         plain.filter(|name| !self.reserved.contains(name)).unwrap_or_else(|| {
-            let prefix = self.style.prefix();
-            let mut rounds = (0..).map(|round| made::hashed(prefix, server, tool, round));
+            let mut rounds = (0..).map(|round| made::hashed(self.shape(), server, tool, round));
             rounds
                 .find(|name| !self.reserved.contains(name))
                 .expect("a finite set does not hold the names of every round")
@@ -117,7 +137,7 @@ impl Naming {
             let clean = made::clean_server(prefix, server);
             let after = rest.strip_prefix(server).or_else(|| rest.strip_prefix(&*clean));
             let is_whole = after.is_some_and(|after| after.starts_with(JOINT));
-            let is_alike = is_whole || made::begins_with_cut(prefix, rest, &clean);
+            let is_alike = is_whole || made::begins_with_cut(self.shape(), rest, &clean);
             // One that stands there whole is likelier than one that was cut.
             is_alike.then(|| (is_whole, server.chars().count()))
         };

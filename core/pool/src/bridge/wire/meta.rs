@@ -25,8 +25,6 @@ pub(in crate::bridge) struct RequestMeta {
     pub log_level: Option<LogLevel>,
     /// What a modern client declares.
     pub capabilities: ClientCapabilities,
-    /// The JSON of `_meta`.
-    pub text: Option<String>,
 }
 
 /// Reads the `_meta` of a request, and checks what the era demands of it.
@@ -42,7 +40,7 @@ pub(in crate::bridge) fn read(params: &Params<'_>, era: Era) -> Result<RequestMe
         let found = members.iter().rfind(|(had, _)| had == name);
         found.map(|(_, value)| value.get()).filter(|value| *value != "null")
     };
-    let mut meta = RequestMeta { text: text.map(str::to_owned), ..RequestMeta::default() };
+    let mut meta = RequestMeta::default();
     if let Some(token) = get("progressToken") {
         let is_token = token.starts_with(['"', '-']) || token.as_bytes()[0].is_ascii_digit();
         if !is_token {
@@ -78,7 +76,7 @@ pub(in crate::bridge) fn spoken() -> Vec<&'static str> {
 }
 
 /// The denial of a revision that is not spoken.
-fn unspoken(requested: &str) -> Denial {
+pub(in crate::bridge) fn unspoken(requested: &str) -> Denial {
     let message = "the protocol version is not supported here";
     Denial::new(DenialKind::Version, message)
         .with(json!({ "supported": spoken(), "requested": requested }))

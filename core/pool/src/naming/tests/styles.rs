@@ -200,3 +200,17 @@ fn a_tool_is_known_by_each_of_its_names() {
     let exposed = NameStyle::ALL.map(|style| styled(style).is_exposed("s__echo"));
     assert_eq!(exposed, [false, true, true]);
 }
+
+/// SPEC 19.3: a served name has 46 characters at most, and hangs on its pair alone.
+#[test]
+fn served_names_leave_room_for_the_prefixes_of_clients() {
+    let naming = Naming::served();
+    assert_eq!(naming.of_pair("github", "get_me"), "github__get_me");
+    let longest = "a".repeat(SERVED_NAME_MAX - "server__".len());
+    assert_eq!(naming.of_pair("server", &longest), format!("server__{longest}"));
+    for (server, tool) in [("server", format!("{longest}a")), ("s.v", "t".repeat(90))] {
+        let name = naming.of_pair(server, &tool);
+        assert!(name.len() <= SERVED_NAME_MAX && is_valid(&name), "{name}");
+        assert_ne!(name, naming.of_pair(server, &format!("{tool}b")));
+    }
+}

@@ -1,0 +1,49 @@
+//! One request of a client to a server.
+
+use super::questions::Question;
+use super::turn::Outcome;
+use crate::bridge::ids::StreamId;
+use crate::bridge::methods::MethodRow;
+use crate::bridge::wire::meta::RequestMeta;
+use crate::config::Era;
+
+/// Who waits for an answer: a request of the client, by the JSON of its id, and its stream.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Asker {
+    pub stream: StreamId,
+    pub id: String,
+}
+
+/// What tells the requests of a client apart. The ids of a session are its own; a modern client is
+/// many connections, each with ids of its own.
+pub(super) type RequestKey = (Option<StreamId>, String);
+
+/// A call that its server did not answer yet.
+#[derive(Debug)]
+pub(super) struct OpenCall {
+    /// Who waits; nobody while it is parked.
+    pub asker: Option<Asker>,
+    pub server: String,
+    pub server_era: Era,
+    pub method: &'static MethodRow,
+    /// The name or URI that the client gave.
+    pub shown: String,
+    pub meta: RequestMeta,
+    /// The client knows structured content that is an object alone, and this may be another.
+    pub wraps_content: bool,
+    /// What a state that the client carries for this call is bound to.
+    pub binding: [u8; 32],
+    /// The handle under which it is parked.
+    pub handle: Option<String>,
+    /// Questions that come when those are answered that the client has.
+    pub queued: Vec<Question>,
+}
+
+/// How a call goes on that was begun.
+#[derive(Debug)]
+pub(super) enum Begun {
+    /// It is answered at once.
+    Answered(Outcome),
+    /// Its server answers it.
+    Later,
+}

@@ -1,0 +1,127 @@
+//! Answers, progress and messages of servers, on the stream of the request that they belong to.
+
+use super::ServedClient;
+use super::call::OpenCall;
+use super::turn::{Outcome, Turn};
+use crate::bridge::action::{Action, Unbridged};
+use crate::bridge::ids::CallId;
+use crate::bridge::shown::errors::{Failure, failure};
+use crate::bridge::shown::results::{Passage, ResultKind};
+use crate::bridge::wire::edit::{Edit, edited};
+use crate::bridge::wire::frames;
+use crate::error::Error;
+use crate::json::readable;
+use crate::options::LogLevel;
+
+impl ServedClient {
+    pub(super) fn take_answered(
+        &mut self,
+        turn: &mut Turn<'_>,
+        call: CallId,
+        result: Result<&str, &Error>,
+    ) {
+        if let Some(resource) = self.subscribing.remove(&call) {
+            return self.take_subscribed(turn, resource, result);
+        }
+        let Some(open) = self.calls.remove(&call) else { return };
+        self.withdraw_questions(turn, call, &open);
+        let outcome = self.outcome(turn, &open, result);
+        match (&open.asker, &open.handle) {
+            (Some(asker), _) => {
+                self.requests.remove(&self.request_key(asker));
+                self.answer(turn, asker, outcome);
+            }
+            (None, Some(handle)) => self.keep_outcome(handle, outcome),
+            (None, None) => {}
+        }
+    }
+
+    fn outcome(
+        &mut self,
+        turn: &mut Turn<'_>,
+        open: &OpenCall,
+        result: Result<&str, &Error>,
+    ) -> Outcome {
+        let info = self.introducing(turn.offers).info();
+        let facts = self.facts.clone();
+        let passage = Passage {
+            path: &facts.path,
+            server: &open.server,
+            server_era: open.server_era,
+            method: open.method,
+            client_era: facts.era,
+            revision: self.revision(),
+            info: &info,
+            wraps_content: open.wraps_content,
+        };
+        match result {
+            Ok(result) => match passage.kind(result) {
+                Ok(ResultKind::Complete) => Outcome::Result(passage.complete(result)),
+                Ok(ResultKind::InputRequired) => self.relayed(turn, open, result, &info),
+                Err(denial) => Outcome::Denied(denial),
+            },
+            Err(error) => match failure(&passage, error, &open.shown) {
+                Failure::Denied(denial) => Outcome::Denied(denial),
+                Failure::Result(result) => Outcome::Result(passage.complete(&result)),
+                Failure::Visits(visits) => self.visits(turn, open, &visits, &info),
+            },
+        }
+    }
+
+    /// Progress reaches who asked for it, under the token that it gave.
+    pub(super) fn take_progress(&mut self, turn: &mut Turn<'_>, call: CallId, params: &str) {
+        let Some(open) = self.calls.get(&call) else { return };
+        let (Some(asker), Some(token)) = (&open.asker, &open.meta.progress_token) else { return };
+        let edit = |name: &str, _: &str| match name {
+            "progressToken" | "_meta" => Edit::Drop,
+            _ => Edit::Keep,
+        };
+        let Some(params) = edited(params, edit, &[("progressToken", token)]) else { return };
+        let frame = frames::notification("notifications/progress", &params);
+        turn.send(asker.stream, frame, true);
+    }
+
+    /// A message goes to the request that it belongs to, or to the stream of the session.
+    pub(super) fn take_logged(
+        &mut self,
+        turn: &mut Turn<'_>,
+        server: &str,
+        params: &str,
+        call: Option<CallId>,
+    ) {
+        let level = readable(params)
+            .and_then(|params| LogLevel::from_word(params["level"].as_str()?))
+            .unwrap_or(LogLevel::Info);
+        let open = match call {
+            Some(call) => self.calls.get(&call),
+            None => self.only_call(server),
+        };
+        let asker = open.and_then(|open| open.asker.as_ref());
+        let stream = if self.is_modern() {
+            let wanted = open.and_then(|open| open.meta.log_level);
+            asker.filter(|_| wanted.is_some_and(|wanted| wanted <= level)).map(|asker| asker.stream)
+        } else {
+            if self.log_level.is_some_and(|wanted| level < wanted) {
+                return;
+            }
+            asker.map(|asker| asker.stream).or(self.open_stream)
+        };
+        match stream {
+            Some(stream) => {
+                turn.send(stream, frames::notification("notifications/message", params), true);
+            }
+            None => {
+                turn.push(Action::Dropped { server: server.to_owned(), what: Unbridged::Log });
+            }
+        }
+    }
+
+    /// The one call to a server; nothing if there are several, or a modern one wants no messages.
+    fn only_call(&self, server: &str) -> Option<&OpenCall> {
+        let wants = |open: &&OpenCall| {
+            open.server == server && (!self.is_modern() || open.meta.log_level.is_some())
+        };
+        let mut open = self.calls.values().filter(wants);
+        open.next().filter(|_| open.next().is_none())
+    }
+}

@@ -1,0 +1,1 @@
+//! Conversations of one client, as tables.
