@@ -95,6 +95,9 @@ mod score;
 mod serve;
 mod session;
 mod storage;
+#[cfg(test)]
+#[path = "../tests/rig/testserver.rs"]
+mod testserver;
 mod transport;
 mod watch;
 

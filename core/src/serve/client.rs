@@ -17,7 +17,7 @@ use trunkline_pool::state::Moment;
 
 use super::calls::RunningCall;
 use super::endpoint::Endpoint;
-use super::lane::{McpHeaders, Served};
+use super::lane::{LaneKind, McpHeaders, Served};
 use super::leases::Leases;
 use super::offers::{OfferCache, SessionOffers};
 use super::outlet::{Outgoing, Outlet, StreamId};
@@ -28,6 +28,7 @@ use crate::{Error, ErrorCode, Result, Session};
 pub(crate) struct PoolClient {
     /// Unique in its endpoint.
     pub(super) number: u64,
+    pub(super) lane: LaneKind,
     pub(super) path: ServedPath,
     pub(super) principal: String,
     pub(super) is_modern: bool,
@@ -58,11 +59,12 @@ impl PoolClient {
     pub(super) fn new(
         me: &Weak<PoolClient>,
         (endpoint, driver): (Weak<Endpoint>, Arc<Driver>),
-        (number, facts): (u64, ClientFacts),
+        (number, lane, facts): (u64, LaneKind, ClientFacts),
         (session, leases): (Session, Leases),
     ) -> PoolClient {
         PoolClient {
             number,
+            lane,
             path: facts.path.clone(),
             principal: facts.principal.clone(),
             is_modern: facts.era == Era::Modern,

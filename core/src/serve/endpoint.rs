@@ -4,6 +4,7 @@
 mod tests;
 
 use std::collections::{BTreeMap, HashMap};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -25,6 +26,7 @@ use super::leases::Leases;
 use super::questions::{ClientLink, handlers};
 use super::secrets::{random, sealing_key};
 use super::watch::watch;
+use crate::api::PoolEndpoint;
 use crate::{ErrorCode, Pool, Result};
 
 /// How long a host may take to decide about a client.
@@ -59,9 +61,12 @@ pub(crate) struct Endpoint {
 struct EndpointState {
     clients: BTreeMap<u64, Arc<PoolClient>>,
     /// What the modern requests of a principal at a path share.
-    modern: HashMap<(BridgePath, String), u64>,
+    modern: HashMap<ModernKey, u64>,
     is_draining: bool,
 }
+
+/// Where a modern client is, who, and how it is reached.
+type ModernKey = (BridgePath, String, LaneKind);
 
 /// A client that asks to be let in.
 struct Caller<'a> {
@@ -88,7 +93,8 @@ impl Endpoint {
     ) -> Result<Arc<Endpoint>> {
         options.check()?;
         let key = sealing_key(options.state_key_file.as_deref())?;
-        Ok(Arc::new_cyclic(|me| Endpoint {
+        let known = pool.clone();
+        let endpoint = Arc::new_cyclic(|me| Endpoint {
             me: me.clone(),
             pool,
             options,
@@ -96,7 +102,10 @@ impl Endpoint {
             patience,
             state: Mutex::default(),
             changed: Notify::new(),
-        }))
+        });
+        let weak: Weak<Endpoint> = endpoint.me.clone();
+        known.0.endpoints.add(weak);
+        Ok(endpoint)
     }
 
     pub(super) fn pool(&self) -> &Pool {
@@ -143,7 +152,7 @@ impl Endpoint {
         let driver = self.pool.0.driver.clone();
         Ok(Arc::new_cyclic(|me| {
             let of = (self.me.clone(), driver);
-            PoolClient::new(me, of, (number, facts), (session, Leases::default()))
+            PoolClient::new(me, of, (number, caller.lane, facts), (session, Leases::default()))
         }))
     }
 
@@ -232,7 +241,7 @@ impl Endpoint {
     fn keep(&self, client: Arc<PoolClient>) -> Admitted<Arc<PoolClient>> {
         let kept = {
             let mut state = self.state();
-            let key = (client.path.clone(), client.principal.clone());
+            let key = (client.path.clone(), client.principal.clone(), client.lane);
             let other = state.modern.get(&key).filter(|_| client.is_modern);
             match other.and_then(|number| state.clients.get(number)).cloned() {
                 _ if state.is_draining => None,
@@ -256,13 +265,18 @@ impl Endpoint {
     }
 
     /// The client that the modern requests of a principal share, if there is one.
-    fn modern_client(&self, path: &ServedPath, who: &Principal) -> Option<Arc<PoolClient>> {
+    fn modern_client(
+        &self,
+        path: &ServedPath,
+        who: &Principal,
+        lane: LaneKind,
+    ) -> Option<Arc<PoolClient>> {
         let path = BridgePath {
             profile: path.profile.as_deref().map(str::to_owned),
             server: path.server.as_deref().map(str::to_owned),
         };
         let state = self.state();
-        let number = state.modern.get(&(path, who.to_string()))?;
+        let number = state.modern.get(&(path, who.to_string(), lane))?;
         state.clients.get(number).filter(|client| !client.is_over()).cloned()
     }
 
@@ -278,7 +292,7 @@ impl Endpoint {
     }
 
     /// Lets nobody in any more, and has every client finish what it asked.
-    pub(super) async fn drain(&self, wait: Duration) {
+    pub(super) async fn finish(&self, wait: Duration) {
         let clients = {
             let mut state = self.state();
             state.is_draining = true;
@@ -311,7 +325,7 @@ impl Endpoint {
     }
 
     /// Its clients, for the status.
-    pub(super) fn status(&self) -> Vec<Value> {
+    pub(super) fn clients(&self) -> Vec<Value> {
         let clients: Vec<_> = self.state().clients.values().cloned().collect();
         let row = |client: &Arc<PoolClient>| {
             json!({
@@ -334,6 +348,16 @@ impl Endpoint {
     }
 }
 
+impl PoolEndpoint for Endpoint {
+    fn status(&self) -> Value {
+        json!({ "clients": self.clients() })
+    }
+
+    fn drain(self: Arc<Self>, wait: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        Box::pin(async move { self.finish(wait).await })
+    }
+}
+
 impl Clients for Endpoint {
     fn legacy<'a>(
         &'a self,
@@ -348,13 +372,18 @@ impl Clients for Endpoint {
         })
     }
 
-    fn modern<'a>(&'a self, path: &'a ServedPath, who: &'a Principal) -> OpenedClient<'a> {
+    fn modern<'a>(
+        &'a self,
+        path: &'a ServedPath,
+        who: &'a Principal,
+        lane: LaneKind,
+    ) -> OpenedClient<'a> {
         Box::pin(async move {
-            if let Some(client) = self.modern_client(path, who) {
+            if let Some(client) = self.modern_client(path, who, lane) {
                 let client: Arc<dyn Served> = client;
                 return Ok(client);
             }
-            let caller = Caller { path, who, lane: LaneKind::Http, era: Era::Modern };
+            let caller = Caller { path, who, lane, era: Era::Modern };
             let client: Arc<dyn Served> = self.keep(self.open(caller).await?)?;
             Ok(client)
         })

@@ -22,10 +22,15 @@ pub(crate) trait Clients: Send + Sync + 'static {
         lane: LaneKind,
     ) -> OpenedClient<'a>;
 
-    /// The client that all modern requests of a principal at a path share.
+    /// The client that all modern requests of a principal at a path share, in one kind of lane.
     ///
     /// A dropped future opens nothing. The lane never closes it.
-    fn modern<'a>(&'a self, path: &'a ServedPath, who: &'a Principal) -> OpenedClient<'a>;
+    fn modern<'a>(
+        &'a self,
+        path: &'a ServedPath,
+        who: &'a Principal,
+        lane: LaneKind,
+    ) -> OpenedClient<'a>;
 
     /// Whether requests are taken; `/readyz` answers it.
     fn is_ready(&self) -> bool;
@@ -136,7 +141,7 @@ fn decoded(segment: &str) -> Option<Arc<str>> {
 }
 
 /// How frames travel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LaneKind {
     Http,
     /// One message a line, on a socket or on stdio.

@@ -9,4 +9,6 @@ mod offers;
 mod outlet;
 mod questions;
 mod secrets;
+#[cfg(test)]
+mod tests;
 mod watch;

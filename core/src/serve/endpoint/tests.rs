@@ -44,20 +44,21 @@ async fn clients_of_an_endpoint_share_a_process_and_leave_nothing() {
         clients.push(endpoint.legacy(&path("/mcp/s"), &who, lane).await.unwrap());
     }
     let one = principal("p0", None);
-    let modern = endpoint.modern(&path("/mcp/s"), &one).await.unwrap();
-    let again = endpoint.modern(&path("/mcp/s"), &one).await.unwrap();
+    let modern = endpoint.modern(&path("/mcp/s"), &one, LaneKind::Http).await.unwrap();
+    let again = endpoint.modern(&path("/mcp/s"), &one, LaneKind::Http).await.unwrap();
     assert!(Arc::ptr_eq(&modern, &again), "a principal has two clients at one path");
-    let other = endpoint.modern(&path("/mcp/s"), &principal("p1", None)).await.unwrap();
+    let other =
+        endpoint.modern(&path("/mcp/s"), &principal("p1", None), LaneKind::Http).await.unwrap();
     assert!(!Arc::ptr_eq(&modern, &other), "two principals share a client");
     let status = pool.status();
     assert_eq!((&status["processes"], &status["totals"]["sessions"]), (&json!(1), &json!(42)));
-    assert_eq!(endpoint.status().len(), 42);
+    assert_eq!(endpoint.clients().len(), 42);
     clients[0].close();
     assert_eq!(pool.status()["totals"]["sessions"], 41);
 
-    endpoint.drain(Duration::ZERO).await;
+    endpoint.finish(Duration::ZERO).await;
     assert_eq!(pool.status()["totals"]["sessions"], 0);
-    assert!(endpoint.status().is_empty() && !endpoint.is_ready());
+    assert!(endpoint.clients().is_empty() && !endpoint.is_ready());
     assert_eq!(status_of(&endpoint, "/mcp/s", &one).await, 503);
     drop((clients, modern, again, other));
     let weak = Arc::downgrade(&endpoint);
