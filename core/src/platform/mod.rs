@@ -44,7 +44,11 @@ mod types;
 pub(crate) use self::child_program::Launched;
 pub(crate) use self::files::file_lock::{FileLock, try_lock};
 pub(crate) use self::files::file_stamp::{Expected, FileStamp};
-pub(crate) use self::files::private_file::{check_own_folder, is_users_alone, may_write, open_own};
+#[cfg(unix)]
+pub(crate) use self::files::private_file::own_user;
+pub(crate) use self::files::private_file::{
+    check_own_folder, check_unreadable, is_users_alone, may_write, open_own,
+};
 pub(crate) use self::files::user_home::home_of_user;
 pub(crate) use self::fork::generation::{OfProcess, fork_generation};
 pub(crate) use self::process_stats::{ProcessStats, taken};

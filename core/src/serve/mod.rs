@@ -4,6 +4,7 @@ mod calls;
 mod client;
 mod endpoint;
 mod lane;
+mod lanes;
 mod leases;
 mod offers;
 mod outlet;

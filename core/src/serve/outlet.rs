@@ -246,6 +246,20 @@ impl Outbox {
         std::future::poll_fn(|context| self.poll_next(context)).await
     }
 
+    /// Waits until the client left more unread than it may. Nothing else must wait meanwhile.
+    ///
+    /// A dropped future loses nothing.
+    pub(crate) async fn overflowed(&self) {
+        let poll = |context: &mut Context<'_>| {
+            let mut queue = self.shared.queue();
+            match queue.end {
+                Some(StreamEnd::Overflowed) => Poll::Ready(()),
+                _ => queue.wait(context),
+            }
+        };
+        std::future::poll_fn(poll).await;
+    }
+
     /// Ends the stream: nothing more is queued, and what waits is dropped.
     pub(crate) fn close(&self) {
         let mut queue = self.shared.queue();

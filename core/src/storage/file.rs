@@ -9,7 +9,7 @@ pub(crate) use super::replace::FILE_BYTES_MAX;
 use super::replace::{ReplaceHandles, write_new, write_whole};
 use super::stamp::FileVersion;
 use crate::base::bounded_reader;
-use crate::platform::{check_own_folder, open_own};
+use crate::platform::{check_own_folder, check_unreadable, open_own};
 use crate::{Error, ErrorCode, Result};
 
 /// A file that is this user's alone.
@@ -54,6 +54,20 @@ impl OwnFile {
         let read = bounded_reader::of_file(file, FILE_BYTES_MAX);
         let bytes = read.map_err(|error| self.failed("read", &error))?;
         Ok(bytes.map_or(FileContent::TooLong, FileContent::Bytes))
+    }
+
+    /// Refuses a file that others may read. One that is not there hides nothing.
+    ///
+    /// # Errors
+    /// `store`.
+    pub(crate) fn check_private(&self) -> Result<()> {
+        let checked = fs::symlink_metadata(&self.path).and_then(|found| check_unreadable(&found));
+        match checked {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(self.failed("trusted", &error))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Puts these bytes in the place of what is there, in one step. The lock must be held.

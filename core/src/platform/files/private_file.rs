@@ -14,8 +14,7 @@ pub(crate) fn open_own(path: &Path) -> io::Result<File> {
     let options = libc::O_CLOEXEC | libc::O_NOFOLLOW | libc::O_NONBLOCK;
     let file = File::options().read(true).custom_flags(options).open(path)?;
     let metadata = file.metadata()?;
-    // SAFETY: it takes nothing and cannot fail.
-    let user = unsafe { libc::geteuid() };
+    let user = own_user();
     if metadata.is_dir() {
         return Err(io::Error::from_raw_os_error(libc::EISDIR));
     }
@@ -46,8 +45,7 @@ pub(crate) fn open_own(path: &Path) -> io::Result<File> {
 pub(crate) fn is_users_alone(found: &Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     const WRITABLE_BY_OTHERS: u32 = 0o022;
-    // SAFETY: it takes nothing and cannot fail.
-    let user = unsafe { libc::geteuid() };
+    let user = own_user();
     found.uid() == user && found.mode() & WRITABLE_BY_OTHERS == 0
 }
 
@@ -55,6 +53,30 @@ pub(crate) fn is_users_alone(found: &Metadata) -> bool {
 #[cfg(not(unix))]
 pub(crate) fn is_users_alone(_found: &Metadata) -> bool {
     true
+}
+
+/// Refuses what was found where others may read it.
+#[cfg(unix)]
+pub(crate) fn check_unreadable(found: &Metadata) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    const READABLE_BY_OTHERS: u32 = 0o044;
+    match found.mode() & READABLE_BY_OTHERS {
+        0 => Ok(()),
+        _ => Err(io::Error::new(io::ErrorKind::PermissionDenied, "others may read it")),
+    }
+}
+
+/// The same where the rights of the folder say who may do what.
+#[cfg(not(unix))]
+pub(crate) fn check_unreadable(_found: &Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+/// The number of this user.
+#[cfg(unix)]
+pub(crate) fn own_user() -> u32 {
+    // SAFETY: it takes nothing and cannot fail.
+    unsafe { libc::geteuid() }
 }
 
 /// Whether this user may make files in a folder.
@@ -84,8 +106,7 @@ pub(crate) fn check_own_folder(path: &Path) -> io::Result<()> {
     const STICKY: u32 = 0o1000;
     let unfit = |why: &str| Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     let metadata = std::fs::metadata(path)?;
-    // SAFETY: it takes nothing and cannot fail.
-    let user = unsafe { libc::geteuid() };
+    let user = own_user();
     if ![user, 0].contains(&metadata.uid()) {
         return unfit("its folder belongs to another user");
     }

@@ -1,0 +1,33 @@
+//! What the connections of an endpoint share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::LaneBounds;
+use super::guard::Guard;
+use super::http::Sessions;
+use super::quotas::Quotas;
+use super::tokens::Tokens;
+use crate::serve::lane::Clients;
+use crate::serve::outlet::StreamId;
+
+/// What every connection knows.
+pub(super) struct Front {
+    pub clients: Arc<dyn Clients>,
+    pub bounds: LaneBounds,
+    pub guard: Guard,
+    /// None where there is no port, so that the system says who a peer is.
+    pub tokens: Option<Arc<Tokens>>,
+    pub quotas: Arc<Quotas>,
+    pub sessions: Sessions,
+}
+
+/// Streams that there were in this process.
+static STREAMS: AtomicU64 = AtomicU64::new(1);
+
+impl Front {
+    /// The number of a new stream.
+    pub(super) fn next_stream(&self) -> StreamId {
+        StreamId(STREAMS.fetch_add(1, Ordering::Relaxed))
+    }
+}
