@@ -91,7 +91,6 @@ mod schedules;
 #[cfg(test)]
 #[path = "../tests/rig/score.rs"]
 mod score;
-#[allow(dead_code, unused_imports, reason = "`Pool::serve` is what calls all of it")]
 mod serve;
 mod session;
 mod storage;
@@ -115,6 +114,7 @@ pub use self::host_env::settings_discovery::{known_places, misfits};
 #[cfg(feature = "fuzzing")]
 #[doc(hidden)]
 pub use self::inspect::fuzzing;
+pub use self::serve::Serving;
 pub use self::session::call::operation::Operation;
 pub use self::session::call::progress::ProgressFeed;
 pub use self::session::view::list::{List, ListedItem, ShapedTools};
@@ -142,11 +142,11 @@ pub use trunkline_pool::interface::{self, EventKind};
 pub use trunkline_pool::json::Apart;
 pub use trunkline_pool::layers::{Scope, SourceName, Switch, WorkspaceTrust};
 pub use trunkline_pool::options::{
-    AcquireOptions, CallOptions, CatalogCache, ClientIcon, ClientInfo, ConfigureOptions,
+    AcquireOptions, Admission, CallOptions, CatalogCache, ClientIcon, ClientInfo, ConfigureOptions,
     DrainOptions, Follow, HandlerFuture, HandlerKind, HandlerResult, Handlers, LoadOptions,
-    LogLevel, Offered, PoolOptions, Progress, ProgressReceiver, Reconnected, Refusal,
-    ReloadOptions, Retry, ServerRequest, ServerSelection, SessionOptions, SignInOptions,
-    StatusOptions, roots_from_json,
+    LogLevel, NewClient, Offered, OnClient, Parking, PoolOptions, Progress, ProgressReceiver,
+    Reconnected, Refusal, ReloadOptions, Retry, ServeLimits, ServeOptions, ServerRequest,
+    ServerSelection, SessionOptions, SignInOptions, StatusOptions, roots_from_json,
 };
 #[doc(hidden)]
 pub use trunkline_pool::options::{RelayedCall, unknown_option};

@@ -4,9 +4,11 @@
 mod tests;
 
 use std::collections::{BTreeMap, HashMap};
+use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -22,6 +24,7 @@ use trunkline_pool::options::{
 
 use super::client::PoolClient;
 use super::lane::{Clients, LaneError, LaneKind, OpenedClient, Principal, Served, ServedPath};
+use super::lanes::Lanes;
 use super::leases::Leases;
 use super::questions::{ClientLink, handlers};
 use super::secrets::{random, sealing_key};
@@ -34,6 +37,9 @@ const DECISION_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// What a client of a transparent path waits for its server before it is let in without.
 const INTRODUCTION_WAIT_MAX: Duration = Duration::from_secs(30);
+
+/// How long the last frames may take to leave.
+const FLUSH_WAIT_MAX: Duration = Duration::from_secs(2);
 
 /// Resources that one client may be subscribed to.
 const SUBSCRIPTIONS_MAX: usize = 1024;
@@ -53,6 +59,10 @@ pub(crate) struct Endpoint {
     /// How long the host may take to decide about a client.
     patience: Duration,
     state: Mutex<EndpointState>,
+    /// What carries frames to it, while it is open.
+    lanes: Mutex<Option<Lanes>>,
+    /// Where it is reached.
+    places: OnceLock<(Option<SocketAddr>, Option<PathBuf>)>,
     /// A client is gone.
     changed: Notify,
 }
@@ -101,11 +111,23 @@ impl Endpoint {
             key,
             patience,
             state: Mutex::default(),
+            lanes: Mutex::default(),
+            places: OnceLock::new(),
             changed: Notify::new(),
         });
         let weak: Weak<Endpoint> = endpoint.me.clone();
         known.0.endpoints.add(weak);
         Ok(endpoint)
+    }
+
+    /// It is reached there from now on.
+    pub(super) fn open_at(&self, lanes: Lanes, places: (Option<SocketAddr>, Option<PathBuf>)) {
+        self.places.get_or_init(|| places);
+        *self.lanes.lock().unwrap_or_else(PoisonError::into_inner) = Some(lanes);
+    }
+
+    fn take_lanes(&self) -> Option<Lanes> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     pub(super) fn pool(&self) -> &Pool {
@@ -310,11 +332,18 @@ impl Endpoint {
                 break;
             }
         }
+        let lanes = self.take_lanes();
         self.end();
+        if let Some(mut lanes) = lanes {
+            // What was queued last is still on its way.
+            let left = until.saturating_duration_since(Instant::now());
+            lanes.drain(left.min(FLUSH_WAIT_MAX)).await;
+        }
     }
 
-    /// Ends every client at once.
+    /// Ends every client at once, and what carries frames.
     pub(super) fn end(&self) {
+        drop(self.take_lanes());
         let clients = {
             let mut state = self.state();
             state.is_draining = true;
@@ -350,7 +379,12 @@ impl Endpoint {
 
 impl PoolEndpoint for Endpoint {
     fn status(&self) -> Value {
-        json!({ "clients": self.clients() })
+        let (address, socket) = self.places.get().cloned().unwrap_or_default();
+        json!({
+            "address": address.map(|address| address.to_string()),
+            "socket": socket.map(|socket| socket.to_string_lossy().into_owned()),
+            "clients": self.clients(),
+        })
     }
 
     fn drain(self: Arc<Self>, wait: Duration) -> Pin<Box<dyn Future<Output = ()> + Send>> {

@@ -3,6 +3,7 @@
 mod calls;
 mod client;
 mod endpoint;
+mod handle;
 mod lane;
 mod lanes;
 mod leases;
@@ -13,3 +14,5 @@ mod secrets;
 #[cfg(test)]
 mod tests;
 mod watch;
+
+pub use self::handle::Serving;

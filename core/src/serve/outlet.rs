@@ -174,6 +174,7 @@ impl Outlet {
     }
 
     /// Bytes that are kept to be sent again.
+    #[cfg(test)]
     pub(crate) fn kept_bytes(&self) -> usize {
         self.0.queue().kept_bytes
     }
@@ -261,7 +262,8 @@ impl Outbox {
     }
 
     /// Ends the stream: nothing more is queued, and what waits is dropped.
-    pub(crate) fn close(&self) {
+#[cfg(test)]
+        pub(crate) fn close(&self) {
         let mut queue = self.shared.queue();
         if queue.reader == self.reader {
             queue.end.get_or_insert(StreamEnd::Finished);

@@ -17,7 +17,7 @@ use crate::runtime::blocking_pool::OneByOne;
 use crate::serve::lane::{Principal, PrincipalKind};
 use crate::serve::secrets::random;
 use crate::storage::{FileContent, FileVersion, OwnFile, lock_now};
-use crate::{Error, ErrorCode, Result};
+use crate::Result;
 
 /// The tokens that are valid, and the file that they come from.
 pub(super) struct Tokens {

@@ -24,7 +24,8 @@ static STREAMS: AtomicU64 = AtomicU64::new(1);
 
 /// An endpoint over a server of that era, which is called `s`.
 pub(super) async fn endpoint(server_era: &str, options: &str) -> (Pool, Arc<Endpoint>) {
-    let server = json!({ "command": testserver(), "args": ["--era", server_era] });
+    let server =
+        json!({ "command": testserver(), "args": ["--era", server_era, "--list-changes"] });
     let pool = pool_with(json!({}), json!({ "s": server })).await;
     let options = ServeOptions::from_json(options).unwrap();
     let endpoint = Endpoint::new(pool.clone(), options).unwrap();

@@ -1,0 +1,171 @@
+//! An endpoint as its host has it.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use trunkline_pool::options::{ServeLimits, ServeOptions};
+use trunkline_pool::settings::Platform;
+
+use super::endpoint::Endpoint;
+use super::lane::{Clients, ServedPath};
+use super::lanes::{LaneBounds, LaneConfig, Lanes, serve_stdio};
+use crate::storage::{DirPurpose, host_variable, user_folder};
+use crate::{Error, ErrorCode, Pool, Result};
+
+/// Each endpoint without a file of tokens has one of its own.
+static LAST: AtomicU64 = AtomicU64::new(0);
+
+/// An endpoint that serves a pool to clients that do not embed it (SPEC 19).
+///
+/// It keeps its pool open. Dropping it ends it at once, and nothing of it is left.
+pub struct Serving {
+    endpoint: Arc<Endpoint>,
+    address: Option<SocketAddr>,
+    socket: Option<PathBuf>,
+    token: Option<Arc<str>>,
+    /// A file of tokens that goes with the endpoint.
+    own_tokens: Option<PathBuf>,
+}
+
+impl Pool {
+    /// Opens an endpoint for clients that do not embed the library: over HTTP at a loopback
+    /// address, and on a Unix socket.
+    ///
+    /// `/mcp/<server>` is one server as it is, `/mcp` all of them, and `/profiles/<name>/mcp…` what
+    /// that profile has. Each client has a session of its own, so the pool's gates, approvals and
+    /// limits hold for it. The calling thread opens files and sockets, and may wait for them.
+    ///
+    /// # Errors
+    /// `invalid_argument` with `detail.path` for an address, a socket or a file that cannot be
+    /// used, `limit` for a port or a socket that is taken, `store` for a file of tokens that cannot
+    /// be read or made, `closing`, `closed`, `forked`.
+    pub fn serve(&self, options: ServeOptions) -> Result<Serving> {
+        self.0.driver.check_process()?;
+        self.0.driver.check_open()?;
+        let mut config = lane_config(&options);
+        let own_tokens = match (&config.token_file, &config.http) {
+            (None, Some(_)) => Some(own_token_file()?),
+            _ => None,
+        };
+        config.token_file = config.token_file.or_else(|| own_tokens.clone());
+        let endpoint = Endpoint::new(self.clone(), options)?;
+        let mut serving =
+            Serving { endpoint, address: None, socket: None, token: None, own_tokens };
+        let clients: Arc<dyn Clients> = serving.endpoint.clone();
+        let lanes = Lanes::open(config, clients, self.0.driver.runtime.handle())?;
+        serving.address = lanes.address();
+        serving.socket = lanes.socket().map(Path::to_owned);
+        serving.token = lanes.token();
+        serving.endpoint.open_at(lanes, (serving.address, serving.socket.clone()));
+        Ok(serving)
+    }
+
+    /// Serves one client that speaks in lines, such as the one that started this process, until it
+    /// closes its side. `path` is one of an endpoint's paths.
+    ///
+    /// Dropping the future ends the client's session.
+    ///
+    /// # Errors
+    /// `invalid_argument` for a path that serves nothing, and those of [`serve`](Self::serve).
+    pub async fn serve_lines(
+        &self,
+        path: &str,
+        options: ServeOptions,
+        reader: impl AsyncRead + Unpin,
+        writer: impl AsyncWrite + Unpin,
+    ) -> Result<()> {
+        self.0.driver.check_process()?;
+        self.0.driver.check_open()?;
+        let path = ServedPath::parse(path).ok_or_else(|| {
+            let message = "a path is /mcp, /mcp/<server>, or one of them below /profiles/<name>";
+            Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "path")
+        })?;
+        let bounds = lane_config(&options).bounds;
+        let ends = EndsWithFuture(Endpoint::new(self.clone(), options)?);
+        let clients: Arc<dyn Clients> = ends.0.clone();
+        serve_stdio(clients, path, bounds, reader, writer).await
+    }
+}
+
+/// An endpoint that ends with the future that serves it.
+struct EndsWithFuture(Arc<Endpoint>);
+
+impl Drop for EndsWithFuture {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+impl Serving {
+    /// The address for HTTP, with the port that it has; none without HTTP.
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    /// The path of the Unix socket; none without one.
+    pub fn socket(&self) -> Option<&Path> {
+        self.socket.as_deref()
+    }
+
+    /// The first token of the file, for a client of the host's own. Where no file is named it is
+    /// the only one; it ends with the endpoint.
+    pub fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
+    /// Lets nobody in any more, waits for the calls that are under way, at most for `drain` of its
+    /// options, and ends everything. Repeating it does nothing.
+    ///
+    /// Dropping the future ends what is left with the last handle.
+    pub async fn close(&self) {
+        self.endpoint.finish(self.endpoint.options().drain).await;
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        if self.endpoint.pool().0.driver.runtime.is_forked() {
+            return;
+        }
+        self.endpoint.end();
+        if let Some(file) = &self.own_tokens
+            && let Err(error) = std::fs::remove_file(file)
+        {
+            tracing::debug!(%error, "the tokens of an endpoint were gone before it");
+        }
+    }
+}
+
+/// What the lanes need of the options.
+fn lane_config(options: &ServeOptions) -> LaneConfig {
+    let ServeLimits { connections, sessions, body_bytes, header_bytes, .. } = options.limits;
+    LaneConfig {
+        http: options.http,
+        socket: options.socket.as_ref().map(PathBuf::from),
+        token_file: options.token_file.as_ref().map(PathBuf::from),
+        allowed_hosts: options.allowed_hosts.clone(),
+        allowed_origins: options.allowed_origins.clone(),
+        bounds: LaneBounds {
+            connections,
+            sessions,
+            body_bytes,
+            header_bytes,
+            idle: options.idle,
+            ..LaneBounds::default()
+        },
+    }
+}
+
+/// Where the tokens of an endpoint are whose options name no file.
+fn own_token_file() -> Result<PathBuf> {
+    let folder = user_folder(DirPurpose::State, Platform::current(), host_variable);
+    let folder = folder.map_err(|why| {
+        let message = format!("the option `token_file` is needed: {why}");
+        Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "token_file")
+    })?;
+    let number = LAST.fetch_add(1, Ordering::Relaxed);
+    Ok(folder.join("serve").join(format!("{}-{number}.tokens", std::process::id())))
+}
