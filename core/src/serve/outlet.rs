@@ -262,8 +262,8 @@ impl Outbox {
     }
 
     /// Ends the stream: nothing more is queued, and what waits is dropped.
-#[cfg(test)]
-        pub(crate) fn close(&self) {
+    #[cfg(test)]
+    pub(crate) fn close(&self) {
         let mut queue = self.shared.queue();
         if queue.reader == self.reader {
             queue.end.get_or_insert(StreamEnd::Finished);

@@ -12,5 +12,6 @@ mod names;
 mod pool;
 mod retry;
 mod server_requests;
+mod serving;
 mod sessions;
 mod status;

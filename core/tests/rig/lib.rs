@@ -160,6 +160,16 @@ pub fn until(mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// What there is, once there is something.
+pub fn until_some<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let mut found = None;
+    until(|| {
+        found = look();
+        found.is_some()
+    });
+    found.unwrap()
+}
+
 /// The same in a task, beside which others go on.
 pub async fn until_it_holds(mut holds: impl FnMut() -> bool) {
     let steps = async {

@@ -13,11 +13,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use tokio::time::Instant;
 
+use crate::Result;
 use crate::runtime::blocking_pool::OneByOne;
 use crate::serve::lane::{Principal, PrincipalKind};
 use crate::serve::secrets::random;
 use crate::storage::{FileContent, FileVersion, OwnFile, lock_now};
-use crate::Result;
 
 /// The tokens that are valid, and the file that they come from.
 pub(super) struct Tokens {
