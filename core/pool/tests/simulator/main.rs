@@ -7,6 +7,7 @@
 
 mod accepting;
 mod agreement;
+mod bridge;
 mod budget;
 mod calls;
 mod chance;
@@ -41,6 +42,9 @@ const RECONCILE_SHARE: u64 = 10;
 
 /// And one of so many for the calls of a connection.
 const CALLS_SHARE: u64 = 3;
+
+/// And one of so many for the clients of an endpoint.
+const BRIDGE_SHARE: u64 = 10;
 
 /// The first seed, unless another is asked for; the following count up, so that every machine sees the same runs.
 const FIRST_SEED: u64 = 1;
@@ -111,6 +115,25 @@ fn every_edit_converges() {
 fn every_call_ends_once() {
     let (steps, runs, first) = simulate("calls", CALLS_SHARE, calls::call);
     say(&format!("{steps} steps in {runs} connections from seed {first} on"));
+}
+
+/// Served clients and their servers: the fourth simulation.
+///
+/// SPEC 19.4, 19.5.
+#[test]
+fn every_request_of_a_served_client_ends_once() {
+    let seen = std::cell::RefCell::new(std::collections::BTreeMap::new());
+    let (steps, runs, first) = simulate("bridge", BRIDGE_SHARE, |seed| {
+        let (steps, result, met) = bridge::serve(seed);
+        for (what, times) in met {
+            *seen.borrow_mut().entry(what).or_insert(0) += times;
+        }
+        (steps, result)
+    });
+    say(&format!("{steps} steps in {runs} served clients from seed {first} on: {seen:?}"));
+    if number_from("TRUNKLINE_SEED").is_none() {
+        assert_eq!(seen.borrow().len(), bridge::KINDS, "not everything happened: {seen:?}");
+    }
 }
 
 /// Runs seed after seed until enough steps were made: their number, that of the runs, and the first seed.
