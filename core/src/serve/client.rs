@@ -1,6 +1,6 @@
 //! One served client: the bridge's state machine with a session of the pool behind it.
 //!
-//! Whoever has an input for the bridge brings it, on any thread. Frames go out under the lock, so
+//! Any thread may bring an input for the bridge. Frames go out under the lock, so
 //! that they leave in order. What calls back comes after it, on one thread at a time.
 
 use std::collections::{HashMap, VecDeque};
@@ -265,7 +265,7 @@ impl PoolClient {
             (calls, std::mem::take(&mut state.questions), std::mem::take(&mut state.outlets))
         };
         calls.into_values().for_each(RunningCall::cancel);
-        // Whoever waits for an answer sees that none comes.
+        // Those who wait for an answer see that nothing comes.
         drop(questions);
         outlets.into_values().for_each(|outlet| outlet.send(Outgoing::Close));
         self.leases.give_up();

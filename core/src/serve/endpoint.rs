@@ -428,7 +428,7 @@ impl Clients for Endpoint {
     }
 
     fn metrics(&self) -> String {
-        // A fork's child has none of the endpoint's sockets.
+        // A fork's child has no socket of the endpoint.
         self.pool.metrics(&StatusOptions::default()).unwrap_or_default()
     }
 }

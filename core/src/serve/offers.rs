@@ -21,7 +21,7 @@ pub(super) struct OfferCache(Mutex<BTreeMap<Arc<str>, (Introduction, Arc<SaidTex
 /// What one server said of itself, as the bridge takes it.
 struct SaidTexts {
     capabilities: String,
-    info: Option<String>,
+    identity: Option<String>,
     instructions: Option<String>,
 }
 
@@ -118,7 +118,7 @@ impl KnownServer {
             era: self.era,
             introduction: self.said.as_ref().map(|said| SaidOfItself {
                 capabilities: &said.capabilities,
-                info: said.info.as_deref(),
+                identity: said.identity.as_deref(),
                 instructions: said.instructions.as_deref(),
             }),
             is_listed: self.is_listed,
@@ -146,11 +146,11 @@ impl SaidTexts {
     fn of(introduction: &Introduction) -> SaidTexts {
         let members = introduction.members();
         let text = |name: &str| members.get(name).map(Value::to_string);
-        let info = text("server_info").filter(|info| info != "{}");
+        let identity = text("server_info").filter(|identity| identity != "{}");
         let instructions = members.get("instructions").and_then(Value::as_str);
         SaidTexts {
             capabilities: text("capabilities").unwrap_or_else(|| "{}".to_owned()),
-            info,
+            identity,
             instructions: instructions.map(str::to_owned),
         }
     }

@@ -66,14 +66,14 @@ pub enum Action {
     Subscribe {
         /// Which.
         call: CallId,
-        /// Of which server.
+        /// The server.
         server: String,
         /// The server's own URI.
         uri: String,
     },
     /// End a subscription that was answered.
     Unsubscribe {
-        /// Of which server.
+        /// The server.
         server: String,
         /// The server's own URI.
         uri: String,
@@ -85,7 +85,7 @@ pub enum Action {
     },
     /// Something could not be bridged, and was answered or dropped: it is counted.
     Dropped {
-        /// Of which server.
+        /// The server.
         server: String,
         /// What it was.
         what: Unbridged,

@@ -86,7 +86,7 @@ pub enum Input<'a> {
     },
     /// A resource that was subscribed to was updated.
     ResourceUpdated {
-        /// Of which server.
+        /// The server.
         server: &'a str,
         /// The server's own URI.
         uri: &'a str,

@@ -1,4 +1,4 @@
-//! The methods that a client may send, as data: in which era each exists, what must be offered for
+//! The methods that a client may send, as attached: in which era each exists, what must be offered for
 //! it, and where it leads.
 
 use crate::catalog::ListKind;

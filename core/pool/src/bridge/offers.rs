@@ -44,7 +44,7 @@ pub struct SaidOfItself<'a> {
     /// The JSON of its capabilities.
     pub capabilities: &'a str,
     /// The JSON of its `serverInfo`.
-    pub info: Option<&'a str>,
+    pub identity: Option<&'a str>,
     /// Its instructions.
     pub instructions: Option<&'a str>,
 }

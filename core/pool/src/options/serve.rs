@@ -1,8 +1,8 @@
 //! The options of an endpoint that serves the pool.
 
+use core::net::SocketAddr;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;

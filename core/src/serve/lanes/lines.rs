@@ -160,7 +160,7 @@ impl Drop for Connection {
     }
 }
 
-/// The text of a line; none of one that is too long or not UTF-8.
+/// The text of a line; nothing for one that is too long or not UTF-8.
 fn text_of(line: ServerLine<'_>) -> Option<String> {
     match line {
         ServerLine::Whole(bytes) => String::from_utf8(bytes.to_vec()).ok(),

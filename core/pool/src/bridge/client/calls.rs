@@ -42,7 +42,7 @@ impl ServedClient {
         open: &OpenCall,
         result: Result<&str, &Error>,
     ) -> Outcome {
-        let info = self.introducing(turn.offers).info();
+        let identity = self.introducing(turn.offers).identity();
         let facts = self.facts.clone();
         let passage = Passage {
             path: &facts.path,
@@ -51,19 +51,19 @@ impl ServedClient {
             method: open.method,
             client_era: facts.era,
             revision: self.revision(),
-            info: &info,
+            identity: &identity,
             wraps_content: open.wraps_content,
         };
         match result {
             Ok(result) => match passage.kind(result) {
                 Ok(ResultKind::Complete) => Outcome::Result(passage.complete(result)),
-                Ok(ResultKind::InputRequired) => self.relayed(turn, open, result, &info),
+                Ok(ResultKind::InputRequired) => self.relayed(turn, open, result, &identity),
                 Err(denial) => Outcome::Denied(denial),
             },
             Err(error) => match failure(&passage, error, &open.shown) {
                 Failure::Denied(denial) => Outcome::Denied(denial),
                 Failure::Result(result) => Outcome::Result(passage.complete(&result)),
-                Failure::Visits(visits) => self.visits(turn, open, &visits, &info),
+                Failure::Visits(visits) => self.visits(turn, open, &visits, &identity),
             },
         }
     }

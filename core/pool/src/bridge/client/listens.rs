@@ -202,8 +202,10 @@ impl ServedClient {
 
     /// The result of a listen: the one result whose id of the listen stays.
     fn listen_result(&self, turn: &Turn<'_>, body: &str) -> String {
-        let info = self.introducing(turn.offers).info();
+        let identity = self.introducing(turn.offers).identity();
         let meta = body.strip_suffix("}}").unwrap_or(body);
-        format!(r#"{meta},"io.modelcontextprotocol/serverInfo":{info}}},"resultType":"complete"}}"#)
+        format!(
+            r#"{meta},"io.modelcontextprotocol/serverInfo":{identity}}},"resultType":"complete"}}"#
+        )
     }
 }

@@ -53,13 +53,13 @@ impl ServedClient {
         let limits = self.facts.limits;
         let until = turn.now.unix_seconds.saturating_add(limits.parked_for.as_secs());
         let body = json!({ "inputRequests": requests }).to_string();
-        let info = self.introducing(turn.offers).info();
+        let identity = self.introducing(turn.offers).identity();
         let state = CarriedState::Parked(handle.clone());
         let sealed = self.calls.get(&call).map(|open| self.sealed(open, &state, until));
         let until = turn.now.moment.after(limits.parked_for);
         self.parked.insert(handle, ParkedCall { call, until, waiting, outcome: None });
         self.requests.remove(&self.request_key(&asker));
-        let result = asking(&body, &sealed.unwrap_or_default(), None, &info);
+        let result = asking(&body, &sealed.unwrap_or_default(), None, &identity);
         self.answer(turn, &asker, Outcome::Result(result));
     }
 

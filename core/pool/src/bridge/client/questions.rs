@@ -106,8 +106,8 @@ impl ServedClient {
         self.requests.remove(&self.request_key(&asker));
         let message = "the server asks the client meanwhile, as servers of older revisions do, and \
                        this endpoint does not let calls wait for that (SEP-2322)";
-        let data = json!({ "server": server, "outcome": "unknown", "retryable": false });
-        let denial = Denial::new(DenialKind::Upstream, message).with(data);
+        let attached = json!({ "server": server, "outcome": "unknown", "retryable": false });
+        let denial = Denial::new(DenialKind::Upstream, message).with(attached);
         self.answer(turn, &asker, Outcome::Denied(denial));
     }
 

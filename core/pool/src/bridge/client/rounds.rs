@@ -20,11 +20,11 @@ impl ServedClient {
         turn: &Turn<'_>,
         open: &OpenCall,
         result: &str,
-        info: &str,
+        identity: &str,
     ) -> Outcome {
         let wrong = |message: &str, method: Option<&str>| {
-            let data = json!({ "server": open.server, "method": method });
-            Outcome::Denied(Denial::new(DenialKind::Upstream, message).with(data))
+            let attached = json!({ "server": open.server, "method": method });
+            Outcome::Denied(Denial::new(DenialKind::Upstream, message).with(attached))
         };
         if !self.is_modern() {
             return wrong("the server asks for input, and the pool did not give it", None);
@@ -56,7 +56,7 @@ impl ServedClient {
         let until = turn.now.unix_seconds.saturating_add(STATE_SECONDS);
         let sealed = self.sealed(open, &state, until);
         let body = edited(result, edit, &[]).unwrap_or_else(|| "{}".to_owned());
-        Outcome::Result(asking(&body, &sealed, get("_meta"), info))
+        Outcome::Result(asking(&body, &sealed, get("_meta"), identity))
     }
 
     /// Addresses that are to be opened before a legacy server goes on: the request is sent anew.
@@ -65,7 +65,7 @@ impl ServedClient {
         turn: &Turn<'_>,
         open: &OpenCall,
         visits: &[Value],
-        info: &str,
+        identity: &str,
     ) -> Outcome {
         let mut requests = Map::new();
         for (place, visit) in visits.iter().enumerate() {
@@ -75,9 +75,9 @@ impl ServedClient {
             {
                 let message = "the server wants an address to be opened, and the client did not \
                                declare that it does so";
-                let data = json!({ "requiredCapabilities": needed });
+                let attached = json!({ "requiredCapabilities": needed });
                 return Outcome::Denied(
-                    Denial::new(DenialKind::MissingCapability, message).with(data),
+                    Denial::new(DenialKind::MissingCapability, message).with(attached),
                 );
             }
             let request = json!({ "method": "elicitation/create", "params": params });
@@ -86,7 +86,7 @@ impl ServedClient {
         let body = json!({ "inputRequests": requests }).to_string();
         let until = turn.now.unix_seconds.saturating_add(STATE_SECONDS);
         let sealed = self.sealed(open, &CarriedState::Anew, until);
-        Outcome::Result(asking(&body, &sealed, None, info))
+        Outcome::Result(asking(&body, &sealed, None, identity))
     }
 
     pub(super) fn sealed(&self, open: &OpenCall, state: &CarriedState, until: u64) -> String {
@@ -95,8 +95,8 @@ impl ServedClient {
 }
 
 /// A result that asks for input.
-pub(super) fn asking(body: &str, sealed: &str, meta: Option<&str>, info: &str) -> String {
-    let meta = stamped(meta, &[("io.modelcontextprotocol/serverInfo", info)]);
+pub(super) fn asking(body: &str, sealed: &str, meta: Option<&str>, identity: &str) -> String {
+    let meta = stamped(meta, &[("io.modelcontextprotocol/serverInfo", identity)]);
     let sealed = Value::from(sealed).to_string();
     let mut ours = vec![("resultType", "\"input_required\""), ("requestState", sealed.as_str())];
     ours.extend(meta.as_deref().map(|meta| ("_meta", meta)));

@@ -58,7 +58,7 @@ impl ServedClient {
         denial: Denial,
     ) {
         let (code, status) = told(denial.kind, self.facts.era);
-        let frame = frames::error(id, code, &denial.message, denial.data.as_ref());
+        let frame = frames::error(id, code, &denial.message, denial.attached.as_ref());
         self.reply(turn, stream, frame, status);
     }
 
@@ -91,7 +91,7 @@ impl ServedClient {
         if !self.is_modern() {
             return body;
         }
-        let info = self.introducing(turn.offers).info();
+        let identity = self.introducing(turn.offers).identity();
         let mut meta = None;
         let take_meta = |name: &str, value: &str| match name {
             "_meta" => {
@@ -101,7 +101,7 @@ impl ServedClient {
             _ => Edit::Keep,
         };
         let bare = edited(&body, take_meta, &[]).unwrap_or(body);
-        let meta = stamped(meta.as_deref(), &[("io.modelcontextprotocol/serverInfo", &info)]);
+        let meta = stamped(meta.as_deref(), &[("io.modelcontextprotocol/serverInfo", &identity)]);
         let meta = meta.unwrap_or_else(|| "{}".to_owned());
         let ours = [("resultType", "\"complete\""), ("_meta", meta.as_str())];
         edited(&bare, |_, _| Edit::Keep, &ours).unwrap_or(bare)

@@ -28,7 +28,7 @@ const MISSING_CAPABILITY: i64 = -32021;
 /// An address is to be opened first, to legacy clients.
 const VISITS: i64 = -32042;
 
-/// What the client is told of an error.
+/// What the client hears about an error.
 pub(in crate::bridge) fn failure(passage: &Passage<'_>, error: &Error, uri: &str) -> Failure {
     let detail = error.detail();
     let code = detail.get("code").and_then(signed);
@@ -36,12 +36,12 @@ pub(in crate::bridge) fn failure(passage: &Passage<'_>, error: &Error, uri: &str
         return Failure::Denied(of_pool(error, Some(passage.server)));
     };
     let message = detail.get("message").and_then(Value::as_str).unwrap_or(error.message());
-    let data = detail.get("data").cloned();
-    let denied = |kind: DenialKind, data: Option<Value>| {
-        Failure::Denied(Denial { kind, message: message.to_owned(), data })
+    let attached = detail.get("data").cloned();
+    let denied = |kind: DenialKind, attached: Option<Value>| {
+        Failure::Denied(Denial { kind, message: message.to_owned(), attached })
     };
     let is_read = passage.method.route == Route::ByUri;
-    let names_uri = data.as_ref().is_some_and(|data| data["uri"].is_string());
+    let names_uri = attached.as_ref().is_some_and(|attached| attached["uri"].is_string());
     match (passage.client_era, code) {
         (_, UNKNOWN_RESOURCE) if is_read => {
             denied(DenialKind::UnknownResource, Some(json!({ "uri": uri })))
@@ -50,13 +50,13 @@ pub(in crate::bridge) fn failure(passage: &Passage<'_>, error: &Error, uri: &str
             denied(DenialKind::UnknownResource, Some(json!({ "uri": uri })))
         }
         (Era::Modern, VISITS) => {
-            match data.as_ref().and_then(|data| data["elicitations"].as_array()) {
+            match attached.as_ref().and_then(|attached| attached["elicitations"].as_array()) {
                 Some(visits) if !visits.is_empty() => Failure::Visits(visits.clone()),
-                _ => denied(DenialKind::Upstream, original(code, data)),
+                _ => denied(DenialKind::Upstream, original(code, attached)),
             }
         }
         (Era::Modern, code) if !is_for_modern(code) => {
-            denied(DenialKind::Upstream, original(code, data))
+            denied(DenialKind::Upstream, original(code, attached))
         }
         (Era::Legacy, MISSING_CAPABILITY)
             if passage.method.route == Route::ByName(ListKind::Tools) =>
@@ -65,18 +65,18 @@ pub(in crate::bridge) fn failure(passage: &Passage<'_>, error: &Error, uri: &str
             Failure::Result(json!({ "content": content, "isError": true }).to_string())
         }
         (Era::Legacy, -32099..=-32020) if code != VISITS => {
-            denied(DenialKind::Upstream, original(code, data))
+            denied(DenialKind::Upstream, original(code, attached))
         }
-        (_, code) => denied(DenialKind::Passed(code), data),
+        (_, code) => denied(DenialKind::Passed(code), attached),
     }
 }
 
 /// The error of a server that cannot pass as it is.
-fn original(code: i64, data: Option<Value>) -> Option<Value> {
-    Some(json!({ "original": { "code": code, "data": data } }))
+fn original(code: i64, attached: Option<Value>) -> Option<Value> {
+    Some(json!({ "original": { "code": code, "data": attached } }))
 }
 
-/// What the client is told of an error of the pool itself.
+/// What the client hears about an error of the pool itself.
 pub(in crate::bridge) fn of_pool(error: &Error, server: Option<&str>) -> Denial {
     let kind = match error.code() {
         ErrorCode::ToolNotFound | ErrorCode::InvalidArgument => DenialKind::BadParams,
@@ -108,24 +108,24 @@ mod tests {
             method: find(method, Era::Legacy).unwrap(),
             client_era,
             revision: "2025-11-25",
-            info: "{}",
+            identity: "{}",
             wraps_content: false,
         };
         match failure(&passage, error, "x:y") {
             Failure::Denied(denial) => {
-                let data = denial.data.unwrap_or_default();
-                format!("{} {data}", told(denial.kind, client_era).0)
+                let attached = denial.attached.unwrap_or_default();
+                format!("{} {attached}", told(denial.kind, client_era).0)
             }
             Failure::Result(result) => result,
             Failure::Visits(visits) => format!("visits {}", visits.len()),
         }
     }
 
-    fn of_server(code: i64, data: Value) -> Error {
+    fn of_server(code: i64, attached: Value) -> Error {
         Error::new(ErrorCode::ServerError, "refused")
             .with_detail("code", code)
             .with_detail("message", "refused")
-            .with_detail("data", data)
+            .with_detail("data", attached)
     }
 
     /// SPEC 19.5: the codes that leave for a client of each era.
@@ -133,7 +133,7 @@ mod tests {
     fn an_error_has_a_code_that_its_client_knows() {
         let (read, call) = ("resources/read", "tools/call");
         let uri = json!({ "uri": "own" });
-        for (method, code, data, modern, legacy) in [
+        for (method, code, attached, modern, legacy) in [
             (call, -32602, json!(1), "-32602 1", "-32602 1"),
             (call, -5, json!({ "a": 1 }), "-5 {\"a\":1}", "-5 {\"a\":1}"),
             (read, -32002, uri.clone(), r#"-32602 {"uri":"x:y"}"#, r#"-32002 {"uri":"x:y"}"#),
@@ -162,7 +162,7 @@ mod tests {
             ),
             (read, -32021, json!(3), "-32021 3", r#"-32603 {"original":{"code":-32021,"data":3}}"#),
         ] {
-            let error = of_server(code, data);
+            let error = of_server(code, attached);
             assert_eq!(word(Era::Modern, method, &error), modern, "{method} {code}");
             assert_eq!(word(Era::Legacy, method, &error), legacy, "{method} {code}");
         }
@@ -172,10 +172,10 @@ mod tests {
     fn an_error_of_the_pool_says_whether_the_call_can_have_run() {
         let lost = Error::new(ErrorCode::CallInterrupted, "the connection was lost")
             .with_outcome(Outcome::Unknown);
-        let data =
+        let attached =
             r#"{"code":"call_interrupted","retryable":false,"outcome":"unknown","server":"s"}"#;
         for era in [Era::Legacy, Era::Modern] {
-            assert_eq!(word(era, "tools/call", &lost), format!("-32603 {data}"));
+            assert_eq!(word(era, "tools/call", &lost), format!("-32603 {attached}"));
         }
         let unknown = Error::new(ErrorCode::ToolNotFound, "no such tool");
         assert!(word(Era::Modern, "tools/call", &unknown).starts_with("-32602 "));

@@ -33,11 +33,12 @@ pub(in crate::bridge) struct Introducing<'a> {
 
 impl Introducing<'_> {
     /// The JSON of `serverInfo`: that of the server on a transparent path.
-    pub fn info(&self) -> String {
+    pub fn identity(&self) -> String {
         let server = self.path.server.as_ref().and_then(|name| self.offers.server(name));
-        let info = server.and_then(|server| server.introduction?.info);
-        let is_object = |info: &&str| readable(info).is_some_and(|info| info.is_object());
-        info.filter(is_object).map_or_else(
+        let identity = server.and_then(|server| server.introduction?.identity);
+        let is_object =
+            |identity: &&str| readable(identity).is_some_and(|identity| identity.is_object());
+        identity.filter(is_object).map_or_else(
             || json!({ "name": self.endpoint.name, "version": self.endpoint.version }).to_string(),
             str::to_owned,
         )
@@ -75,12 +76,12 @@ impl Introducing<'_> {
 
     /// The result of `initialize`.
     pub fn initialize(&self, revision: &str) -> String {
-        let (capabilities, info) = (Value::Object(self.capabilities()), self.info());
+        let (capabilities, identity) = (Value::Object(self.capabilities()), self.identity());
         let instructions = self.instructions();
         let instructions = instructions
             .map_or(String::new(), |words| format!(r#","instructions":{}"#, text(&words)));
         format!(
-            r#"{{"protocolVersion":"{revision}","capabilities":{capabilities},"serverInfo":{info}{instructions}}}"#
+            r#"{{"protocolVersion":"{revision}","capabilities":{capabilities},"serverInfo":{identity}{instructions}}}"#
         )
     }
 

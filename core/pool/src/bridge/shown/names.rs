@@ -99,8 +99,8 @@ pub(in crate::bridge) fn located(
             let candidates: Vec<String> =
                 owners.iter().map(|server| exposed(server, uri)).collect();
             let message = "several servers have a resource of that URI";
-            let data = json!({ "uri": uri, "candidates": candidates });
-            Err(Denial::new(DenialKind::BadParams, message).with(data))
+            let attached = json!({ "uri": uri, "candidates": candidates });
+            Err(Denial::new(DenialKind::BadParams, message).with(attached))
         }
     }
 }

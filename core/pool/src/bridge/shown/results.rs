@@ -26,7 +26,7 @@ pub(in crate::bridge) struct Passage<'a> {
     /// The revision of the client.
     pub revision: &'a str,
     /// The JSON of `serverInfo` that a modern client is told.
-    pub info: &'a str,
+    pub identity: &'a str,
     /// The client knows structured content that is an object alone, and this may be another.
     pub wraps_content: bool,
 }
@@ -86,7 +86,7 @@ impl Passage<'_> {
             _ => put(change.member(name, value)),
         };
         let body = edited(result, edit, &[]).unwrap_or_else(|| "{}".to_owned());
-        let ours = [("io.modelcontextprotocol/serverInfo", self.info)];
+        let ours = [("io.modelcontextprotocol/serverInfo", self.identity)];
         let meta = stamped(meta.as_deref(), if is_modern { &ours } else { &[] });
         let appended = [
             ("resultType", is_modern.then_some("\"complete\"")),
@@ -113,7 +113,7 @@ mod tests {
     ) -> Passage<'a> {
         let method = find(method, Era::Modern).unwrap();
         let revision = if client_era == Era::Modern { "2026-07-28" } else { "2025-11-25" };
-        let info = r#"{"name":"i"}"#;
+        let identity = r#"{"name":"i"}"#;
         Passage {
             path,
             server: "s",
@@ -121,7 +121,7 @@ mod tests {
             method,
             client_era,
             revision,
-            info,
+            identity,
             wraps_content: false,
         }
     }

@@ -159,7 +159,7 @@ fn uris_lead_to_their_server() {
     assert_eq!(found("x://7"), pair("a", "x://7"));
     assert_eq!(found("file:///b").unwrap_err().kind, DenialKind::UnknownResource);
     let both = found("file:///a").unwrap_err();
-    assert_eq!(both.data.unwrap()["candidates"].as_array().unwrap().len(), 2);
+    assert_eq!(both.attached.unwrap()["candidates"].as_array().unwrap().len(), 2);
     let path = transparent("a");
     assert_eq!(located(&path, &servers, "any:x").unwrap().own, "any:x");
 }
@@ -192,8 +192,8 @@ fn an_endpoint_introduces_itself_in_both_eras() {
     assert_eq!(discover["supportedVersions"].as_array().unwrap().len(), 5);
     assert_eq!(discover["capabilities"].get("logging"), None);
     assert!(discover["instructions"].as_str().unwrap().contains("## a\nBe kind."));
-    let info: Value = serde_json::from_str(&introducing.info()).unwrap();
-    assert_eq!(info, json!({ "name": "trunkline", "version": "1" }));
+    let identity: Value = serde_json::from_str(&introducing.identity()).unwrap();
+    assert_eq!(identity, json!({ "name": "trunkline", "version": "1" }));
 }
 
 #[test]

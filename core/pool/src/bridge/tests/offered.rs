@@ -11,7 +11,7 @@ use crate::config::Era;
 pub struct Server {
     pub era: Era,
     pub capabilities: Option<String>,
-    pub info: Option<String>,
+    pub identity: Option<String>,
     pub instructions: Option<String>,
     pub is_listed: bool,
     pub freshness: (u64, CacheScope),
@@ -42,7 +42,7 @@ pub fn full(era: Era) -> Server {
             r#"{"tools":{},"prompts":{},"resources":{"subscribe":true},"completions":{},"logging":{},"tasks":{}}"#
                 .to_owned(),
         ),
-        info: Some(r#"{"name":"upstream","version":"9"}"#.to_owned()),
+        identity: Some(r#"{"name":"upstream","version":"9"}"#.to_owned()),
         instructions: Some("Be kind.".to_owned()),
         is_listed: true,
         freshness: (5000, CacheScope::Shared),
@@ -54,7 +54,7 @@ impl Server {
     fn offer<'a>(&'a self, name: &'a str) -> ServerOffer<'a> {
         let introduction = self.capabilities.as_deref().map(|capabilities| SaidOfItself {
             capabilities,
-            info: self.info.as_deref(),
+            identity: self.identity.as_deref(),
             instructions: self.instructions.as_deref(),
         });
         ServerOffer {

@@ -12,18 +12,18 @@ pub(in crate::bridge) struct Denial {
     /// What the client is told.
     pub message: String,
     /// The `data` of the error.
-    pub data: Option<Value>,
+    pub attached: Option<Value>,
 }
 
 impl Denial {
-    /// Without data.
+    /// Without `data`.
     pub fn new(kind: DenialKind, message: impl Into<String>) -> Denial {
-        Denial { kind, message: message.into(), data: None }
+        Denial { kind, message: message.into(), attached: None }
     }
 
-    /// With these data.
-    pub fn with(self, data: Value) -> Denial {
-        Denial { data: Some(data), ..self }
+    /// With this as `data`.
+    pub fn with(self, attached: Value) -> Denial {
+        Denial { attached: Some(attached), ..self }
     }
 }
 

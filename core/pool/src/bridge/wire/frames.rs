@@ -23,11 +23,11 @@ pub(in crate::bridge) fn error(
     id: Option<&str>,
     code: i64,
     message: &str,
-    data: Option<&Value>,
+    attached: Option<&Value>,
 ) -> String {
     let (id, message) = (id.unwrap_or("null"), text(message));
-    let data = data.map_or(String::new(), |data| format!(r#","data":{data}"#));
-    let error = format!(r#"{{"code":{code},"message":{message}{data}}}"#);
+    let attached = attached.map_or(String::new(), |attached| format!(r#","data":{attached}"#));
+    let error = format!(r#"{{"code":{code},"message":{message}{attached}}}"#);
     format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
 }
 

@@ -37,7 +37,7 @@ impl McpHeaders {
         }
     }
 
-    /// The value of a header in the place of which text may stand in base64.
+    /// The value of a header, whose text may stand there in base64.
     pub(super) fn decoded(&self, name: &str) -> Result<Option<String>, Denial> {
         let twice = |_| mismatch(name, "is there twice, with different values");
         let Some(value) = self.get(name).map_err(twice)? else { return Ok(None) };

@@ -6,7 +6,7 @@ use trunkline_pool::catalog::{CacheScope, ListKind};
 const CAPABILITIES: &str =
     r#"{"tools":{},"prompts":{},"resources":{"subscribe":true},"completions":{},"logging":{}}"#;
 
-/// The names of servers, of which a run has the first.
+/// The names of servers: a run has the first of them.
 pub const NAMES: [&str; 3] = ["a", "b", "c"];
 
 /// What every server has: a tool, a prompt, and a resource.
@@ -31,7 +31,7 @@ impl Offered {
 
 impl Offers for Offered {
     fn servers(&self) -> Vec<ServerOffer<'_>> {
-        let said = SaidOfItself { capabilities: CAPABILITIES, info: None, instructions: None };
+        let said = SaidOfItself { capabilities: CAPABILITIES, identity: None, instructions: None };
         let offer = |(name, era): (&'static str, &Era)| ServerOffer {
             name,
             era: *era,
