@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::Deserialize;
 use tokio::task::AbortHandle;
-use trunkline_pool::bridge::{CallId, CallNeeds, Input};
+use trunkline_pool::bridge::{BridgeInput, CallId, CallNeeds};
 use trunkline_pool::options::{CallOptions, ProgressReceiver, RelayedCall};
 
 use super::client::PoolClient;
@@ -48,7 +48,7 @@ impl RunningCall {
 }
 
 /// One request, as the bridge has it.
-struct Request {
+struct RelayedRequest {
     call: CallId,
     method: String,
     params: String,
@@ -67,7 +67,7 @@ impl PoolClient {
     ) {
         let server: Arc<str> = server.into();
         let (method, params) = (method.to_owned(), params.to_owned());
-        let request = Request { call, method, params, needs };
+        let request = RelayedRequest { call, method, params, needs };
         self.keep_call(call, RunningCall { server: server.clone(), stage: CallStage::Begins });
         match self.leases.held(&server) {
             Some(lease) => self.send(&server, &lease, request),
@@ -98,8 +98,8 @@ impl PoolClient {
         );
     }
 
-    fn send(&self, server: &Arc<str>, lease: &Lease, request: Request) {
-        let Request { call, method, params, needs } = request;
+    fn send(&self, server: &Arc<str>, lease: &Lease, request: RelayedRequest) {
+        let RelayedRequest { call, method, params, needs } = request;
         let client = self.me.clone();
         let done = move |result: Result<CallResult>| {
             let Some(client) = client.upgrade() else { return };
@@ -127,7 +127,7 @@ impl PoolClient {
         let progress = needs.progress.then(|| {
             ProgressReceiver::new(move |params| {
                 if let Some(client) = client.upgrade() {
-                    client.input(Input::Progress { call, params });
+                    client.input(BridgeInput::Progress { call, params });
                 }
             })
         });

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{Notify, oneshot};
 use trunkline_pool::bridge::{
-    Action, CallId, ClientFacts, Era, Input, McpHeaders as BridgeHeaders, Now, QuestionId,
+    Action, BridgeInput, CallId, ClientFacts, Era, McpHeaders as BridgeHeaders, Now, QuestionId,
     ServedClient, ServedPath, StreamId as BridgeStream,
 };
 use trunkline_pool::options::HandlerResult;
@@ -20,7 +20,7 @@ use super::endpoint::Endpoint;
 use super::lane::{LaneKind, McpHeaders, Served};
 use super::leases::Leases;
 use super::offers::{OfferCache, SessionOffers};
-use super::outlet::{Outgoing, Outlet, StreamId};
+use super::outlet::{Outlet, OutletItem, StreamId};
 use crate::driver::Driver;
 use crate::{Error, ErrorCode, Result, Session};
 
@@ -108,7 +108,7 @@ impl PoolClient {
     }
 
     /// Brings an input to its end. What it wants done may be done by another thread.
-    pub(super) fn input(&self, input: Input<'_>) {
+    pub(super) fn input(&self, input: BridgeInput<'_>) {
         let mut state = self.state();
         if state.is_over {
             return;
@@ -117,7 +117,7 @@ impl PoolClient {
         self.work(state);
     }
 
-    fn take(&self, state: &mut ClientState, input: Input<'_>) {
+    fn take(&self, state: &mut ClientState, input: BridgeInput<'_>) {
         let offers = SessionOffers::new(&self.session, &self.said, self.path.server.as_deref());
         let mut actions = Vec::new();
         state.bridge.take(input, &offers, self.now(), &mut actions);
@@ -205,7 +205,7 @@ impl PoolClient {
         if state.calls.remove(&call).is_none() || state.is_over {
             return;
         }
-        self.take(&mut state, Input::Answered { call, result });
+        self.take(&mut state, BridgeInput::Answered { call, result });
         self.work(state);
     }
 
@@ -267,7 +267,7 @@ impl PoolClient {
         calls.into_values().for_each(RunningCall::cancel);
         // Those who wait for an answer see that nothing comes.
         drop(questions);
-        outlets.into_values().for_each(|outlet| outlet.send(Outgoing::Close));
+        outlets.into_values().for_each(|outlet| outlet.send(OutletItem::Close));
         self.leases.give_up();
         self.session.close(None);
         if let Some(endpoint) = self.endpoint.upgrade() {
@@ -293,11 +293,11 @@ impl ClientState {
     fn carry_out(&mut self, action: Action) {
         let (stream, outgoing) = match action {
             Action::Send { stream, frame: text, last, status, droppable } => {
-                (stream, Outgoing::Frame { text, last, status, droppable })
+                (stream, OutletItem::Frame { text, last, status, droppable })
             }
-            Action::Accepted { stream } => (stream, Outgoing::Accepted),
-            Action::OpenSession { stream } => (stream, Outgoing::SessionOpened),
-            Action::End { stream } => (stream, Outgoing::Close),
+            Action::Accepted { stream } => (stream, OutletItem::Accepted),
+            Action::OpenSession { stream } => (stream, OutletItem::SessionOpened),
+            Action::End { stream } => (stream, OutletItem::Close),
             other => return self.work.push_back(other),
         };
         if let Some(outlet) = self.outlets.get(&stream) {
@@ -320,23 +320,23 @@ impl Served for PoolClient {
     fn message(&self, text: &str, headers: Option<&McpHeaders>, outlet: Outlet) {
         let mut state = self.state();
         if state.is_over {
-            return outlet.send(Outgoing::Refused { status: 404, text: None });
+            return outlet.send(OutletItem::Refused { status: 404, text: None });
         }
         let headers = headers.map(|McpHeaders(headers)| {
             BridgeHeaders::new(headers.iter().map(|(name, value)| (name.as_str(), value.as_str())))
         });
         let stream = state.let_out(outlet);
-        self.take(&mut state, Input::Message { stream, text, headers: headers.as_ref() });
+        self.take(&mut state, BridgeInput::Message { stream, text, headers: headers.as_ref() });
         self.work(state);
     }
 
     fn stream(&self, outlet: Outlet) {
         let mut state = self.state();
         if state.is_over {
-            return outlet.send(Outgoing::Close);
+            return outlet.send(OutletItem::Close);
         }
         let stream = state.let_out(outlet);
-        self.take(&mut state, Input::Stream { stream });
+        self.take(&mut state, BridgeInput::Stream { stream });
         self.work(state);
     }
 
@@ -345,13 +345,13 @@ impl Served for PoolClient {
         let mut state = self.state();
         state.outlets.remove(&stream);
         if !state.is_over {
-            self.take(&mut state, Input::StreamClosed { stream });
+            self.take(&mut state, BridgeInput::StreamClosed { stream });
             self.work(state);
         }
     }
 
     fn close(&self) {
-        self.input(Input::Close);
+        self.input(BridgeInput::Close);
         self.end();
     }
 }

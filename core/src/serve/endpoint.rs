@@ -15,11 +15,11 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use trunkline_pool::bridge::{
-    ClientFacts, ClientLimits, EndpointName, Era, Input, LaneKind as BridgeLane,
-    Parking as BridgeParking, SealingKey, ServedPath as BridgePath,
+    BridgeInput, ClientFacts, ClientLimits, EndpointName, Era, LaneKind as BridgeLane, SealingKey,
+    ServedPath as BridgePath,
 };
 use trunkline_pool::options::{
-    Admission, NewClient, Parking, ServeOptions, ServerSelection, SessionOptions, StatusOptions,
+    Admission, NewClient, ServeOptions, ServerSelection, SessionOptions, StatusOptions,
 };
 
 use super::client::PoolClient;
@@ -192,10 +192,7 @@ impl Endpoint {
                 name: "trunkline".to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
             },
-            parking: match options.parking {
-                Parking::Park => BridgeParking::Park,
-                Parking::Refuse => BridgeParking::Refuse,
-            },
+            parking: options.parking,
             limits: ClientLimits {
                 calls: limits.calls as usize,
                 parked: limits.parked as usize,
@@ -320,7 +317,7 @@ impl Endpoint {
             state.is_draining = true;
             state.clients.values().cloned().collect::<Vec<_>>()
         };
-        clients.iter().for_each(|client| client.input(Input::Drain));
+        clients.iter().for_each(|client| client.input(BridgeInput::Drain));
         let until = Instant::now() + wait;
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());

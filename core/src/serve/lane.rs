@@ -47,7 +47,7 @@ pub(crate) type OpenedClient<'a> =
 pub(crate) trait Served: Send + Sync {
     /// Takes one JSON-RPC message, or a batch. What answers it goes to the outlet.
     ///
-    /// A refusal with a status, or `Outgoing::Accepted`, is sent before this returns: later the
+    /// A refusal with a status, or `OutletItem::Accepted`, is sent before this returns: later the
     /// status of an event stream may have left.
     fn message(&self, text: &str, headers: Option<&McpHeaders>, outlet: Outlet);
 

@@ -16,7 +16,7 @@ pub(crate) struct StreamId(pub u64);
 
 /// What goes to a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Outgoing {
+pub(crate) enum OutletItem {
     /// One JSON-RPC message.
     Frame {
         text: String,
@@ -39,15 +39,15 @@ pub(crate) enum Outgoing {
 
 /// The sending side of a stream.
 #[derive(Clone)]
-pub(crate) struct Outlet(Arc<Shared>);
+pub(crate) struct Outlet(Arc<OutletShared>);
 
 /// The reading side: the newest reader gets the frames, and earlier ones end.
-pub(crate) struct Outbox {
-    shared: Arc<Shared>,
+pub(crate) struct FrameOutbox {
+    shared: Arc<OutletShared>,
     reader: u64,
 }
 
-struct Shared {
+struct OutletShared {
     stream: StreamId,
     bounds: OutletBounds,
     queue: Mutex<Queue>,
@@ -69,7 +69,7 @@ struct Queue {
     status: Option<StatusOnly>,
     session_opened: bool,
     /// Frames that are kept, then those that wait.
-    frames: VecDeque<QueuedFrame>,
+    frames: VecDeque<NumberedFrame>,
     /// The number of the next frame that comes.
     next: u64,
     /// The number of the next frame that is sent.
@@ -101,7 +101,7 @@ pub(crate) enum StreamEnd {
 
 /// A frame with its number in the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct QueuedFrame {
+pub(crate) struct NumberedFrame {
     pub number: u64,
     pub text: Arc<str>,
     pub last: bool,
@@ -114,7 +114,7 @@ pub(crate) struct QueuedFrame {
 pub(crate) enum FirstAnswer {
     Status(StatusOnly),
     /// The one frame that answers everything.
-    Whole(QueuedFrame),
+    Whole(NumberedFrame),
     /// A frame waits, and others follow.
     Stream,
     /// The stream ended, and nothing was sent.
@@ -123,9 +123,9 @@ pub(crate) enum FirstAnswer {
 
 impl Outlet {
     /// A stream and its first reader.
-    pub(crate) fn new(stream: StreamId, bounds: OutletBounds) -> (Outlet, Outbox) {
-        let shared = Arc::new(Shared { stream, bounds, queue: Mutex::default() });
-        (Outlet(shared.clone()), Outbox { shared, reader: 0 })
+    pub(crate) fn new(stream: StreamId, bounds: OutletBounds) -> (Outlet, FrameOutbox) {
+        let shared = Arc::new(OutletShared { stream, bounds, queue: Mutex::default() });
+        (Outlet(shared.clone()), FrameOutbox { shared, reader: 0 })
     }
 
     /// The stream that it is of.
@@ -139,32 +139,32 @@ impl Outlet {
     }
 
     /// Queues what goes to the client. After the end of the stream it is dropped.
-    pub(crate) fn send(&self, outgoing: Outgoing) {
+    pub(crate) fn send(&self, outgoing: OutletItem) {
         let mut queue = self.0.queue();
         if queue.end.is_some() {
             return;
         }
         match outgoing {
-            Outgoing::Frame { text, last, status, droppable } => {
+            OutletItem::Frame { text, last, status, droppable } => {
                 queue.push(text, last, status, droppable, self.0.bounds);
             }
-            Outgoing::Accepted => queue.settle(StatusOnly::Accepted),
-            Outgoing::Refused { status, text } => {
+            OutletItem::Accepted => queue.settle(StatusOnly::Accepted),
+            OutletItem::Refused { status, text } => {
                 queue.settle(StatusOnly::Refused { status, text })
             }
-            Outgoing::SessionOpened => queue.session_opened = true,
-            Outgoing::Close => queue.end = Some(StreamEnd::Finished),
+            OutletItem::SessionOpened => queue.session_opened = true,
+            OutletItem::Close => queue.end = Some(StreamEnd::Finished),
         }
         queue.wake();
     }
 
     /// A new reader of everything behind a frame; the reader before it ends.
-    pub(crate) fn resume(&self, after: Option<u64>) -> Outbox {
+    pub(crate) fn resume(&self, after: Option<u64>) -> FrameOutbox {
         let mut queue = self.0.queue();
         queue.rewind(after.map_or(0, |number| number.saturating_add(1)));
         queue.reader += 1;
         queue.wake();
-        Outbox { shared: self.0.clone(), reader: queue.reader }
+        FrameOutbox { shared: self.0.clone(), reader: queue.reader }
     }
 
     /// Whether the stream has ended and everything of it was sent.
@@ -180,7 +180,7 @@ impl Outlet {
     }
 }
 
-impl Outbox {
+impl FrameOutbox {
     /// The stream that it is of.
     pub(crate) fn stream(&self) -> StreamId {
         self.shared.stream
@@ -223,7 +223,7 @@ impl Outbox {
     pub(crate) fn poll_next(
         &mut self,
         context: &mut Context<'_>,
-    ) -> Poll<Result<QueuedFrame, StreamEnd>> {
+    ) -> Poll<Result<NumberedFrame, StreamEnd>> {
         let mut queue = self.shared.queue();
         if queue.reader != self.reader {
             return Poll::Ready(Err(StreamEnd::Replaced));
@@ -243,7 +243,7 @@ impl Outbox {
     /// The next frame, or how the stream ended.
     ///
     /// A dropped future loses nothing.
-    pub(crate) async fn next(&mut self) -> Result<QueuedFrame, StreamEnd> {
+    pub(crate) async fn next(&mut self) -> Result<NumberedFrame, StreamEnd> {
         std::future::poll_fn(|context| self.poll_next(context)).await
     }
 
@@ -277,7 +277,7 @@ impl Outbox {
     }
 }
 
-impl Shared {
+impl OutletShared {
     fn queue(&self) -> MutexGuard<'_, Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -297,7 +297,7 @@ impl Queue {
         if !self.make_way(text.len(), droppable, bytes_max) {
             return;
         }
-        let frame = QueuedFrame { number: self.next, text: text.into(), last, status, droppable };
+        let frame = NumberedFrame { number: self.next, text: text.into(), last, status, droppable };
         self.next += 1;
         self.unsent_bytes += frame.text.len();
         self.frames.push_back(frame);
@@ -338,14 +338,14 @@ impl Queue {
         self.end = Some(StreamEnd::Finished);
     }
 
-    fn unsent(&self) -> Option<&QueuedFrame> {
+    fn unsent(&self) -> Option<&NumberedFrame> {
         let cursor = self.cursor;
         let at = self.frames.partition_point(|frame| frame.number < cursor);
         self.frames.get(at)
     }
 
     /// The next frame to send. It stays as long as the replay has room.
-    fn take(&mut self, bounds: OutletBounds) -> Option<QueuedFrame> {
+    fn take(&mut self, bounds: OutletBounds) -> Option<NumberedFrame> {
         let frame = self.unsent()?.clone();
         self.cursor = frame.number + 1;
         self.unsent_bytes -= frame.text.len();

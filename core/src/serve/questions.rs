@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock, Weak};
 
 use serde_json::{Map, Value, json};
 use tokio::sync::oneshot;
-use trunkline_pool::bridge::{Input, QuestionId};
+use trunkline_pool::bridge::{BridgeInput, QuestionId};
 use trunkline_pool::options::{HandlerKind, HandlerResult, Handlers, Refusal, ServerRequest};
 
 use super::client::PoolClient;
@@ -63,7 +63,7 @@ async fn ask(client: ClientLink, request: ServerRequest) -> HandlerResult {
         }
         let call = client.only_call(&request.server);
         let (server, method, params) = (&*request.server, &*request.method, &*request.params);
-        client.input(Input::Asked { question, server, call, method, params });
+        client.input(BridgeInput::Asked { question, server, call, method, params });
     }
     let _open = OpenQuestion { client, question };
     receive.await.unwrap_or_else(|_| Err(gone()))
@@ -79,7 +79,7 @@ impl Drop for OpenQuestion {
     fn drop(&mut self) {
         let Some(client) = self.client.upgrade() else { return };
         if client.take_question(self.question).is_some() {
-            client.input(Input::Unasked { question: self.question });
+            client.input(BridgeInput::Unasked { question: self.question });
         }
     }
 }
@@ -102,7 +102,7 @@ fn logged(client: &PoolClient, event: &str) {
         params["logger"] = logger.clone();
     }
     let (call, params) = (client.only_call(server), params.to_string());
-    client.input(Input::Logged { server, params: &params, call });
+    client.input(BridgeInput::Logged { server, params: &params, call });
 }
 
 fn gone() -> Refusal {

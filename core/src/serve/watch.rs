@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
-use trunkline_pool::bridge::{Input, Kinds};
+use trunkline_pool::bridge::{BridgeInput, ListKinds};
 use trunkline_pool::interface::EventKind;
 use trunkline_pool::state::Moment;
 
@@ -45,7 +45,7 @@ async fn attend(client: Arc<PoolClient>, events: Subscription) {
                 // The session was closed: by its pool, if not by its client.
                 None => return client.end(),
             },
-            () = until(&client, deadline) => client.input(Input::Tick),
+            () = until(&client, deadline) => client.input(BridgeInput::Tick),
             () = changed => {}
         }
     }
@@ -64,7 +64,7 @@ async fn until(client: &PoolClient, deadline: Option<Moment>) {
 
 /// Tells everything that happened until now, each list once.
 fn tell(client: &PoolClient, first: Event, events: &Subscription) {
-    let mut kinds = Kinds::default();
+    let mut kinds = ListKinds::default();
     let mut next = Some(first);
     while let Some(event) = next {
         match event.kind() {
@@ -73,12 +73,12 @@ fn tell(client: &PoolClient, first: Event, events: &Subscription) {
             EventKind::ResourcesChanged => kinds.resources = true,
             EventKind::ResourceUpdated => updated(client, event.json()),
             // A server came, or some of what happened is not known.
-            _ => kinds = Kinds { tools: true, prompts: true, resources: true },
+            _ => kinds = ListKinds { tools: true, prompts: true, resources: true },
         }
         next = events.try_next();
     }
-    if kinds != Kinds::default() {
-        client.input(Input::ListsChanged { kinds });
+    if kinds != ListKinds::default() {
+        client.input(BridgeInput::ListsChanged { kinds });
     }
 }
 
@@ -86,6 +86,6 @@ fn updated(client: &PoolClient, event: &str) {
     let Ok(event) = serde_json::from_str::<Map<String, Value>>(event) else { return };
     let text = |name: &str| event.get(name).and_then(Value::as_str);
     if let (Some(server), Some(uri)) = (text("server"), text("uri")) {
-        client.input(Input::ResourceUpdated { server, uri });
+        client.input(BridgeInput::ResourceUpdated { server, uri });
     }
 }

@@ -36,7 +36,7 @@ pub enum Action {
         /// Which.
         stream: StreamId,
     },
-    /// Send a request to a server. It is answered by `Input::Answered`, once, unless a `Cancel`
+    /// Send a request to a server. It is answered by `BridgeInput::Answered`, once, unless a `Cancel`
     /// comes first.
     Call {
         /// Which.

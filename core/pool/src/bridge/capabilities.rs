@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::wire::meta::LEGACY;
+use super::wire::revisions::LEGACY;
 use crate::json::readable;
 
 /// What a client declares.

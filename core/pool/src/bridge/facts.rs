@@ -6,6 +6,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use crate::config::Era;
+use crate::options::Parking;
 
 /// What is known of a client before it speaks.
 #[derive(Clone, Debug)]
@@ -67,16 +68,6 @@ impl fmt::Display for ServedPath {
         f.write_str("/mcp")?;
         self.server.as_ref().map_or(Ok(()), |server| write!(f, "/{server}"))
     }
-}
-
-/// What becomes of a question of a legacy server to a modern client.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Parking {
-    /// The call waits for the client to come back with the answer.
-    #[default]
-    Park,
-    /// The call ends with an error.
-    Refuse,
 }
 
 /// The bounds of what is kept for one client.

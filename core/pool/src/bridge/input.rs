@@ -16,7 +16,7 @@ pub struct Now {
 
 /// One thing that happened.
 #[derive(Clone, Copy, Debug)]
-pub enum Input<'a> {
+pub enum BridgeInput<'a> {
     /// The client sent one JSON-RPC message, or a batch of them.
     Message {
         /// Where the answers go.
@@ -82,7 +82,7 @@ pub enum Input<'a> {
     /// Lists of this client's view changed, and the new view is what `Offers` shows.
     ListsChanged {
         /// Which.
-        kinds: Kinds,
+        kinds: ListKinds,
     },
     /// A resource that was subscribed to was updated.
     ResourceUpdated {
@@ -99,16 +99,21 @@ pub enum Input<'a> {
     Close,
 }
 
-impl Input<'_> {
+impl BridgeInput<'_> {
     /// Whether the client itself did it: that keeps it from being idle.
     pub(super) fn is_of_client(&self) -> bool {
-        matches!(self, Input::Message { .. } | Input::Stream { .. } | Input::StreamClosed { .. })
+        matches!(
+            self,
+            BridgeInput::Message { .. }
+                | BridgeInput::Stream { .. }
+                | BridgeInput::StreamClosed { .. }
+        )
     }
 }
 
 /// The lists that changed: resources stand for their templates too.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Kinds {
+pub struct ListKinds {
     /// `tools/list`.
     pub tools: bool,
     /// `prompts/list`.

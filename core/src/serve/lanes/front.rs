@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::LaneBounds;
-use super::guard::Guard;
-use super::http::Sessions;
+use super::guard::OriginGuard;
+use super::http::LegacySessions;
 use super::quotas::Quotas;
 use super::tokens::Tokens;
 use crate::serve::lane::Clients;
@@ -15,11 +15,11 @@ use crate::serve::outlet::StreamId;
 pub(super) struct Front {
     pub clients: Arc<dyn Clients>,
     pub bounds: LaneBounds,
-    pub guard: Guard,
+    pub guard: OriginGuard,
     /// None where there is no port, so that the system says who a peer is.
     pub tokens: Option<Arc<Tokens>>,
     pub quotas: Arc<Quotas>,
-    pub sessions: Sessions,
+    pub sessions: LegacySessions,
 }
 
 /// Streams that there were in this process.

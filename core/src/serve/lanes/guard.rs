@@ -13,7 +13,7 @@ use url::Url;
 use crate::{Error, ErrorCode, Result};
 
 /// The names and the origins that are allowed.
-pub(super) struct Guard {
+pub(super) struct OriginGuard {
     /// Lower case, each with the port that it must have if any.
     hosts: Vec<(String, Option<u16>)>,
     origins: Vec<String>,
@@ -29,7 +29,7 @@ pub(super) struct Unwelcome {
 /// The port of a `Host` that names none.
 const HTTP_PORT: u16 = 80;
 
-impl Guard {
+impl OriginGuard {
     /// The guard of an address, with further hosts and with origins.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl Guard {
         bound: Option<SocketAddr>,
         hosts: &[String],
         origins: &[String],
-    ) -> Result<Guard> {
+    ) -> Result<OriginGuard> {
         let mut allowed = Vec::new();
         if let Some(bound) = bound {
             let port = Some(bound.port());
@@ -60,7 +60,7 @@ impl Guard {
                 unfit(format!("`{text}` is not `scheme://host[:port]`"), "allowed_origins", index)
             })?);
         }
-        Ok(Guard { hosts: allowed, origins: accepted })
+        Ok(OriginGuard { hosts: allowed, origins: accepted })
     }
 
     /// Checks `Host`, which a Unix socket does not care for, and `Origin`. Gives the origin of a
@@ -206,7 +206,7 @@ mod tests {
     fn only_our_own_names_and_listed_origins_pass() {
         let bound = "127.0.0.1:4000".parse().unwrap();
         let hosts = ["gate.example".to_string(), "door.example:443".to_string()];
-        let guard = Guard::new(Some(bound), &hosts, &["https://app.example".into()]).unwrap();
+        let guard = OriginGuard::new(Some(bound), &hosts, &["https://app.example".into()]).unwrap();
         for (uri, headers, wanted) in REQUESTS {
             let mut request = Request::builder().uri(*uri);
             for (name, value) in *headers {
@@ -221,7 +221,7 @@ mod tests {
     /// A7.2: clients of a Unix socket send any `Host`; `Origin` counts all the same.
     #[test]
     fn a_unix_socket_checks_the_origin_alone() {
-        let guard = Guard::new(None, &[], &[]).unwrap();
+        let guard = OriginGuard::new(None, &[], &[]).unwrap();
         let head = |name: &str| {
             Request::builder().header(name, "http://x").body(()).unwrap().into_parts().0
         };
@@ -240,7 +240,7 @@ mod tests {
         ];
         for (hosts, origins, path) in rows {
             let owned = |texts: &[&str]| texts.iter().map(ToString::to_string).collect::<Vec<_>>();
-            let error = Guard::new(None, &owned(hosts), &owned(origins)).err().unwrap();
+            let error = OriginGuard::new(None, &owned(hosts), &owned(origins)).err().unwrap();
             assert_eq!(error.code(), ErrorCode::InvalidArgument);
             assert!(error.to_string().contains(hosts.last().or(origins.last()).unwrap()));
             assert_eq!(error.detail()["path"], *path);

@@ -12,7 +12,7 @@ use super::opening::{self, MessageEra};
 use super::rpc_errors;
 use crate::platform::Room as _;
 use crate::serve::lane::{LaneError, LaneKind, Principal, Served, ServedPath};
-use crate::serve::outlet::{Outbox, Outgoing, Outlet, OutletBounds};
+use crate::serve::outlet::{FrameOutbox, Outlet, OutletBounds, OutletItem};
 use crate::transport::{FrameReader, ServerLine};
 
 /// Serves a connection until its client closes it, reads too slowly, or the endpoint closes it.
@@ -30,7 +30,7 @@ pub(super) async fn serve(
         replay_bytes_max: 0,
     };
     let (outlet, outbox) = Outlet::new(front.next_stream(), bounds);
-    let mut connection = Connection {
+    let mut connection = LineConnection {
         front: front.clone(),
         who,
         path: Ok(path),
@@ -46,12 +46,12 @@ pub(super) async fn serve(
     }
     // What the client asked before it closed may be answered already; what runs is cancelled.
     connection.close();
-    outlet.send(Outgoing::Close);
+    outlet.send(OutletItem::Close);
     writes.await;
 }
 
 /// A connection as its messages come.
-struct Connection {
+struct LineConnection {
     front: Arc<Front>,
     who: Principal,
     /// An error is answered to the first request.
@@ -61,7 +61,7 @@ struct Connection {
     modern: Option<Arc<dyn Served>>,
 }
 
-impl Connection {
+impl LineConnection {
     async fn read_all(&mut self, mut reader: impl AsyncRead + Unpin) {
         let mut lines = FrameReader::new(self.front.bounds.body_bytes);
         let mut is_first = true;
@@ -141,7 +141,7 @@ impl Connection {
     }
 
     fn answer(&self, text: String) {
-        self.outlet.send(Outgoing::Frame { text, last: false, status: 200, droppable: false });
+        self.outlet.send(OutletItem::Frame { text, last: false, status: 200, droppable: false });
     }
 
     fn close(&mut self) {
@@ -154,7 +154,7 @@ impl Connection {
     }
 }
 
-impl Drop for Connection {
+impl Drop for LineConnection {
     fn drop(&mut self) {
         self.close();
     }
@@ -169,7 +169,7 @@ fn text_of(line: ServerLine<'_>) -> Option<String> {
 }
 
 /// Writes what is queued until the stream ends or the client stops reading.
-async fn write_all(front: &Front, mut outbox: Outbox, mut writer: impl AsyncWrite + Unpin) {
+async fn write_all(front: &Front, mut outbox: FrameOutbox, mut writer: impl AsyncWrite + Unpin) {
     while let Ok(frame) = outbox.next().await {
         let line = one_line(&frame.text);
         let written = async {

@@ -30,8 +30,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use self::front::Front;
-use self::guard::Guard;
-use self::http::Sessions;
+use self::guard::OriginGuard;
+use self::http::LegacySessions;
 use self::quotas::Quotas;
 use self::tokens::Tokens;
 use super::lane::Clients;
@@ -128,7 +128,7 @@ impl Lanes {
         let address = listener.as_ref().map(TcpListener::local_addr).transpose();
         let address =
             address.map_err(|error| Error::new(ErrorCode::Internal, error.to_string()))?;
-        let guard = Guard::new(address, &config.allowed_hosts, &config.allowed_origins)?;
+        let guard = OriginGuard::new(address, &config.allowed_hosts, &config.allowed_origins)?;
         let tokens = match &config.token_file {
             Some(file) => Some(Arc::new(Tokens::open(file.clone(), config.bounds.token_recheck)?)),
             None => None,
@@ -142,7 +142,7 @@ impl Lanes {
             guard,
             tokens,
             quotas,
-            sessions: Sessions::default(),
+            sessions: LegacySessions::default(),
         });
         let (drain, drained) = watch::channel(false);
         let mut tasks = vec![runtime.spawn(http::end_idle(front.clone(), drained.clone()))];

@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 
 /// Who answers a message, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Opening {
+pub(super) struct MessageOpening {
     pub era: MessageEra,
     /// Whether messages before the answer are likely (SERVING A2.5).
     pub wants_events: bool,
@@ -32,13 +32,13 @@ pub(super) enum MessageEra {
 pub(super) const MODERN_REVISION: &str = "2026-07-28";
 
 /// Reads a message as far as a lane must.
-pub(super) fn read(text: &str) -> Opening {
-    let plain = |era| Opening { era, wants_events: false };
+pub(super) fn read(text: &str) -> MessageOpening {
+    let plain = |era| MessageOpening { era, wants_events: false };
     if text.trim_start().starts_with('[') {
         let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
         return plain(if is_json { MessageEra::Legacy } else { MessageEra::Unreadable });
     }
-    let Ok(message) = serde_json::from_str::<Message<'_>>(text) else {
+    let Ok(message) = serde_json::from_str::<ReadMessage<'_>>(text) else {
         return plain(MessageEra::Unreadable);
     };
     let meta = message.params.and_then(|params| params.meta).unwrap_or_default();
@@ -50,19 +50,19 @@ pub(super) fn read(text: &str) -> Opening {
         _ => MessageEra::Legacy,
     };
     let streams = meta.progress_token.is_some() || meta.log_level.is_some();
-    Opening { era, wants_events: streams || method == Some("subscriptions/listen") }
+    MessageOpening { era, wants_events: streams || method == Some("subscriptions/listen") }
 }
 
 #[derive(Deserialize)]
-struct Message<'a> {
+struct ReadMessage<'a> {
     #[serde(borrow)]
     method: Option<Cow<'a, str>>,
     id: Option<IgnoredAny>,
-    params: Option<Params>,
+    params: Option<OpeningParams>,
 }
 
 #[derive(Deserialize)]
-struct Params {
+struct OpeningParams {
     #[serde(rename = "_meta")]
     meta: Option<Meta>,
 }
@@ -122,7 +122,11 @@ mod tests {
     #[test]
     fn a_message_alone_says_its_era() {
         for (text, era, wants_events) in MESSAGES {
-            assert_eq!(read(text), Opening { era: *era, wants_events: *wants_events }, "{text}");
+            assert_eq!(
+                read(text),
+                MessageOpening { era: *era, wants_events: *wants_events },
+                "{text}"
+            );
         }
     }
 }

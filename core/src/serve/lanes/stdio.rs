@@ -6,8 +6,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::LaneBounds;
 use super::front::Front;
-use super::guard::Guard;
-use super::http::Sessions;
+use super::guard::OriginGuard;
+use super::http::LegacySessions;
 use super::lines;
 use super::quotas::Quotas;
 use crate::Result;
@@ -27,8 +27,8 @@ pub(in crate::serve) async fn serve(
     writer: impl AsyncWrite + Unpin,
 ) -> Result<()> {
     let quotas = Quotas::new(&bounds);
-    let guard = Guard::new(None, &[], &[])?;
-    let sessions = Sessions::default();
+    let guard = OriginGuard::new(None, &[], &[])?;
+    let sessions = LegacySessions::default();
     let front = Arc::new(Front { clients, bounds, guard, tokens: None, quotas, sessions });
     let who = Principal { kind: PrincipalKind::Stdio, name: "stdio".into(), profile: None };
     lines::serve(front, (reader, writer), who, path).await;

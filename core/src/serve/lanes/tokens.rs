@@ -29,13 +29,13 @@ pub(super) struct Tokens {
 }
 
 struct KnownTokens {
-    entries: Arc<[Token]>,
+    entries: Arc<[NamedToken]>,
     version: Option<FileVersion>,
     checked: Instant,
 }
 
 #[derive(Clone)]
-struct Token {
+struct NamedToken {
     secret: Box<str>,
     who: Principal,
 }
@@ -123,7 +123,7 @@ impl Tokens {
 }
 
 /// Compares with every token, and each in a time that says nothing of its content.
-fn find(entries: &[Token], given: &str) -> Option<Principal> {
+fn find(entries: &[NamedToken], given: &str) -> Option<Principal> {
     let mut found = None;
     for token in entries {
         if is_equal(token.secret.as_bytes(), given.as_bytes()) {
@@ -138,7 +138,7 @@ fn is_equal(one: &[u8], other: &[u8]) -> bool {
     black_box(differing) == 0 && one.len() == other.len()
 }
 
-fn read(file: &OwnFile) -> Result<Arc<[Token]>> {
+fn read(file: &OwnFile) -> Result<Arc<[NamedToken]>> {
     let unreadable = |why: String| {
         file.failed("read", &std::io::Error::new(std::io::ErrorKind::InvalidData, why))
     };
@@ -151,9 +151,9 @@ fn read(file: &OwnFile) -> Result<Arc<[Token]>> {
 }
 
 /// The tokens of a file's text, or what is wrong in which line. No token is shown.
-fn parsed(bytes: &[u8]) -> std::result::Result<Arc<[Token]>, String> {
+fn parsed(bytes: &[u8]) -> std::result::Result<Arc<[NamedToken]>, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_string())?;
-    let mut tokens: Vec<Token> = Vec::new();
+    let mut tokens: Vec<NamedToken> = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -178,7 +178,7 @@ fn parsed(bytes: &[u8]) -> std::result::Result<Arc<[Token]>, String> {
         }
         let profile = profile.map(Arc::from);
         let who = Principal { kind: PrincipalKind::Token, name: name.into(), profile };
-        tokens.push(Token { secret: secret.into(), who });
+        tokens.push(NamedToken { secret: secret.into(), who });
     }
     Ok(tokens.into())
 }

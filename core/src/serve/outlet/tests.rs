@@ -7,20 +7,20 @@ use super::*;
 const BOUNDS: OutletBounds =
     OutletBounds { ends_with_last: true, unsent_bytes_max: 10, replay_bytes_max: 0 };
 
-fn frame(text: &str) -> Outgoing {
-    Outgoing::Frame { text: text.into(), last: false, status: 200, droppable: false }
+fn frame(text: &str) -> OutletItem {
+    OutletItem::Frame { text: text.into(), last: false, status: 200, droppable: false }
 }
 
-fn progress(text: &str) -> Outgoing {
-    Outgoing::Frame { text: text.into(), last: false, status: 200, droppable: true }
+fn progress(text: &str) -> OutletItem {
+    OutletItem::Frame { text: text.into(), last: false, status: 200, droppable: true }
 }
 
-fn last(text: &str) -> Outgoing {
-    Outgoing::Frame { text: text.into(), last: true, status: 200, droppable: false }
+fn last(text: &str) -> OutletItem {
+    OutletItem::Frame { text: text.into(), last: true, status: 200, droppable: false }
 }
 
 /// What a reader gets now: the texts, and how the stream ended if it did.
-fn read(outbox: &mut Outbox) -> (Vec<String>, Option<StreamEnd>) {
+fn read(outbox: &mut FrameOutbox) -> (Vec<String>, Option<StreamEnd>) {
     let mut texts = Vec::new();
     loop {
         match outbox.poll_next(&mut Context::from_waker(Waker::noop())) {
@@ -36,7 +36,7 @@ fn read(outbox: &mut Outbox) -> (Vec<String>, Option<StreamEnd>) {
 #[test]
 fn a_slow_client_loses_progress_first_then_its_stream() {
     use StreamEnd::{Finished, Overflowed};
-    type Row = (&'static str, Vec<Outgoing>, &'static [&'static str], Option<StreamEnd>);
+    type Row = (&'static str, Vec<OutletItem>, &'static [&'static str], Option<StreamEnd>);
     let rows: Vec<Row> = vec![
         ("in order", vec![frame("one"), progress("two")], &["one", "two"], None),
         ("the end", vec![frame("one"), last("two")], &["one", "two"], Some(Finished)),
@@ -77,7 +77,7 @@ fn a_connection_goes_on_after_a_last_frame() {
     outlet.send(last("one"));
     outlet.send(last("two"));
     assert_eq!(read(&mut outbox), (vec!["one".into(), "two".into()], None));
-    outlet.send(Outgoing::Close);
+    outlet.send(OutletItem::Close);
     assert_eq!(read(&mut outbox), (vec![], Some(StreamEnd::Finished)));
 }
 
@@ -128,13 +128,13 @@ fn a_reader_that_closes_an_old_stream_ends_nothing() {
 #[test]
 fn the_first_answer_says_what_kind_it_is() {
     let rows = [
-        (Outgoing::Accepted, "Status(Accepted)"),
+        (OutletItem::Accepted, "Status(Accepted)"),
         (
-            Outgoing::Refused { status: 400, text: None },
+            OutletItem::Refused { status: 400, text: None },
             "Status(Refused { status: 400, text: None })",
         ),
         (frame("one"), "Stream"),
-        (Outgoing::Close, "Ended(Finished)"),
+        (OutletItem::Close, "Ended(Finished)"),
     ];
     for (sent, wanted) in rows {
         let (outlet, mut outbox) = Outlet::new(StreamId(1), BOUNDS);

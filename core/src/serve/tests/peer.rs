@@ -13,7 +13,7 @@ use crate::Pool;
 use crate::api::scripted::pool_with;
 use crate::serve::endpoint::Endpoint;
 use crate::serve::lane::{Clients, LaneKind, Principal, PrincipalKind, Served, ServedPath};
-use crate::serve::outlet::{FirstAnswer, Outbox, Outlet, OutletBounds, StreamId};
+use crate::serve::outlet::{FirstAnswer, FrameOutbox, Outlet, OutletBounds, StreamId};
 use crate::testserver::testserver;
 
 /// No wait of a test comes near it; a test that reaches it hangs.
@@ -39,7 +39,7 @@ pub(super) struct Peer {
     capabilities: Value,
     next: AtomicU64,
     /// What belongs to no request, of a legacy client.
-    unasked: Option<Outbox>,
+    unasked: Option<FrameOutbox>,
 }
 
 impl Peer {
@@ -130,7 +130,7 @@ impl Peer {
 /// One request and what comes for it.
 pub(super) struct Exchange {
     stream: StreamId,
-    answers: Outbox,
+    answers: FrameOutbox,
 }
 
 impl Exchange {
@@ -144,12 +144,12 @@ impl Exchange {
     }
 }
 
-async fn next(answers: &mut Outbox) -> Value {
+async fn next(answers: &mut FrameOutbox) -> Value {
     let frame = timeout(HANG, answers.next()).await.expect("no frame came");
     serde_json::from_str(&frame.expect("the stream ended").text).unwrap()
 }
 
-fn stream(ends_with_last: bool) -> (Outlet, Outbox) {
+fn stream(ends_with_last: bool) -> (Outlet, FrameOutbox) {
     let bounds = OutletBounds { ends_with_last, unsent_bytes_max: 1 << 24, replay_bytes_max: 0 };
     Outlet::new(StreamId(STREAMS.fetch_add(1, Ordering::Relaxed)), bounds)
 }

@@ -1,12 +1,13 @@
 //! Answers, progress and messages of servers, on the stream of the request that they belong to.
 
-use super::ServedClient;
-use super::call::OpenCall;
-use super::turn::{Outcome, Turn};
+use super::kept::call::OpenCall;
+use super::kept::input_step::InputStep;
+use super::kept::outcome::ShownOutcome;
+use super::served_client::ServedClient;
 use crate::bridge::action::{Action, Unbridged};
 use crate::bridge::ids::CallId;
-use crate::bridge::shown::errors::{Failure, failure};
-use crate::bridge::shown::results::{Passage, ResultKind};
+use crate::bridge::presentation::errors::{ShownFailure, failure};
+use crate::bridge::presentation::results::{Passage, ResultKind};
 use crate::bridge::wire::edit::{Edit, edited};
 use crate::bridge::wire::frames;
 use crate::error::Error;
@@ -16,7 +17,7 @@ use crate::options::LogLevel;
 impl ServedClient {
     pub(super) fn take_answered(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         call: CallId,
         result: Result<&str, &Error>,
     ) {
@@ -38,10 +39,10 @@ impl ServedClient {
 
     fn outcome(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         open: &OpenCall,
         result: Result<&str, &Error>,
-    ) -> Outcome {
+    ) -> ShownOutcome {
         let identity = self.introducing(turn.offers).identity();
         let facts = self.facts.clone();
         let passage = Passage {
@@ -56,20 +57,20 @@ impl ServedClient {
         };
         match result {
             Ok(result) => match passage.kind(result) {
-                Ok(ResultKind::Complete) => Outcome::Result(passage.complete(result)),
+                Ok(ResultKind::Complete) => ShownOutcome::Result(passage.complete(result)),
                 Ok(ResultKind::InputRequired) => self.relayed(turn, open, result, &identity),
-                Err(denial) => Outcome::Denied(denial),
+                Err(denial) => ShownOutcome::Denied(denial),
             },
             Err(error) => match failure(&passage, error, &open.shown) {
-                Failure::Denied(denial) => Outcome::Denied(denial),
-                Failure::Result(result) => Outcome::Result(passage.complete(&result)),
-                Failure::Visits(visits) => self.visits(turn, open, &visits, &identity),
+                ShownFailure::Denied(denial) => ShownOutcome::Denied(denial),
+                ShownFailure::Result(result) => ShownOutcome::Result(passage.complete(&result)),
+                ShownFailure::Visits(visits) => self.visits(turn, open, &visits, &identity),
             },
         }
     }
 
     /// Progress reaches who asked for it, under the token that it gave.
-    pub(super) fn take_progress(&mut self, turn: &mut Turn<'_>, call: CallId, params: &str) {
+    pub(super) fn take_progress(&mut self, turn: &mut InputStep<'_>, call: CallId, params: &str) {
         let Some(open) = self.calls.get(&call) else { return };
         let (Some(asker), Some(token)) = (&open.asker, &open.meta.progress_token) else { return };
         let edit = |name: &str, _: &str| match name {
@@ -84,7 +85,7 @@ impl ServedClient {
     /// A message goes to the request that it belongs to, or to the stream of the session.
     pub(super) fn take_logged(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         server: &str,
         params: &str,
         call: Option<CallId>,

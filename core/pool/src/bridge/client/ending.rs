@@ -1,15 +1,16 @@
 //! Ends: of a request, a stream, a client and the endpoint.
 
-use super::call::Asker;
-use super::subscriptions::Holder;
-use super::turn::Turn;
-use super::{ServedClient, Stage};
+use super::kept::call::OpenRequest;
+use super::kept::input_step::InputStep;
+use super::kept::subscription::Holder;
+use super::served_client::ClientStage;
+use super::served_client::ServedClient;
 use crate::bridge::action::Action;
 use crate::bridge::ids::{CallId, StreamId};
 
 impl ServedClient {
     /// A client gives up a request.
-    pub(super) fn cancel_request(&mut self, turn: &mut Turn<'_>, asker: &Asker) {
+    pub(super) fn cancel_request(&mut self, turn: &mut InputStep<'_>, asker: &OpenRequest) {
         if self.drop_listen(turn, asker) {
             return self.leave_unanswered(turn, asker.stream);
         }
@@ -19,7 +20,7 @@ impl ServedClient {
     }
 
     /// Cancels a call: its questions are given up, and its client is answered nothing.
-    fn cancel_call(&mut self, turn: &mut Turn<'_>, call: CallId) {
+    fn cancel_call(&mut self, turn: &mut InputStep<'_>, call: CallId) {
         let Some(open) = self.calls.remove(&call) else { return };
         self.withdraw_questions(turn, call, &open);
         if let Some(handle) = &open.handle {
@@ -33,7 +34,7 @@ impl ServedClient {
     }
 
     /// A stream is gone. Over HTTP a legacy client may come back for what was not sent.
-    pub(super) fn take_stream_closed(&mut self, turn: &mut Turn<'_>, stream: StreamId) {
+    pub(super) fn take_stream_closed(&mut self, turn: &mut InputStep<'_>, stream: StreamId) {
         if self.open_stream == Some(stream) {
             self.open_stream = None;
         }
@@ -42,8 +43,8 @@ impl ServedClient {
         }
         // Nothing can be sent on it any more.
         self.posts.remove(&stream);
-        let is_of_stream = |asker: &&Asker| asker.stream == stream;
-        let listens: Vec<Asker> = self.listens.keys().filter(is_of_stream).cloned().collect();
+        let is_of_stream = |asker: &&OpenRequest| asker.stream == stream;
+        let listens: Vec<OpenRequest> = self.listens.keys().filter(is_of_stream).cloned().collect();
         for asker in listens {
             self.drop_listen(turn, &asker);
         }
@@ -63,7 +64,7 @@ impl ServedClient {
         turn.actions.extend(behind.into_iter().filter(|action| !is_sent(action)));
     }
 
-    pub(super) fn take_tick(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn take_tick(&mut self, turn: &mut InputStep<'_>) {
         let now = turn.now.moment;
         self.give_up_parked(turn, |until| until <= now);
         let idle_at = self.last_heard.after(self.facts.limits.idle);
@@ -74,7 +75,7 @@ impl ServedClient {
 
     /// Whether nothing is open for this client.
     pub(super) fn is_idle(&self) -> bool {
-        self.stage == Stage::Open
+        self.stage == ClientStage::Open
             && self.open_stream.is_none()
             && self.posts.is_empty()
             && self.calls.is_empty()
@@ -83,37 +84,37 @@ impl ServedClient {
     }
 
     /// The endpoint ends: what is open is answered, and nothing new is taken.
-    pub(super) fn drain(&mut self, turn: &mut Turn<'_>) {
-        if self.stage != Stage::Open {
+    pub(super) fn drain(&mut self, turn: &mut InputStep<'_>) {
+        if self.stage != ClientStage::Open {
             return;
         }
-        self.stage = Stage::Draining;
+        self.stage = ClientStage::Draining;
         self.end_listens(turn);
         // No client can come back for them.
         self.give_up_parked(turn, |_| true);
     }
 
-    pub(super) fn end_if_drained(&mut self, turn: &mut Turn<'_>) {
+    pub(super) fn end_if_drained(&mut self, turn: &mut InputStep<'_>) {
         let is_answered = self.calls.is_empty()
             && self.posts.is_empty()
             && self.subscriptions.values().all(|subscription| subscription.pending.is_none());
-        if self.stage == Stage::Draining && is_answered {
+        if self.stage == ClientStage::Draining && is_answered {
             self.close(turn);
         }
     }
 
     /// The client is over: everything of it is cancelled.
-    pub(super) fn close(&mut self, turn: &mut Turn<'_>) {
-        if self.stage == Stage::Closed {
+    pub(super) fn close(&mut self, turn: &mut InputStep<'_>) {
+        if self.stage == ClientStage::Closed {
             return;
         }
-        self.stage = Stage::Closed;
+        self.stage = ClientStage::Closed;
         let calls: Vec<CallId> = self.calls.keys().copied().collect();
         for call in calls {
             self.cancel_call(turn, call);
         }
         self.parked.clear();
-        let listens: Vec<Asker> = self.listens.keys().cloned().collect();
+        let listens: Vec<OpenRequest> = self.listens.keys().cloned().collect();
         for asker in listens {
             self.drop_listen(turn, &asker);
             self.leave_unanswered(turn, asker.stream);

@@ -2,15 +2,18 @@
 
 use serde_json::json;
 
-use super::ServedClient;
-use super::call::{Begun, OpenCall};
-use super::requests::Request;
-use super::turn::{Outcome, Turn, full};
+use super::answers::full;
+use super::kept::call::OpenCall;
+use super::kept::input_step::InputStep;
+use super::kept::outcome::RouteEnd;
+use super::kept::outcome::ShownOutcome;
+use super::requests::ClientRequest;
+use super::served_client::ServedClient;
 use crate::bridge::action::{Action, CallNeeds};
 use crate::bridge::methods::{MethodRow, Route};
+use crate::bridge::presentation::names::{Target, located, named};
+use crate::bridge::presentation::schemas::wrapped;
 use crate::bridge::seal::{CarriedState, SealFault, digest, unseal};
-use crate::bridge::shown::names::{Target, located, named};
-use crate::bridge::shown::schemas::wrapped;
 use crate::bridge::wire::codes::{Denial, DenialKind};
 use crate::bridge::wire::edit::{Edit, edited, put, stamped};
 use crate::bridge::wire::frames::text;
@@ -37,16 +40,16 @@ struct Destination {
 impl ServedClient {
     pub(super) fn forward(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         row: &'static MethodRow,
-        request: Request<'_>,
-    ) -> Result<Begun, Denial> {
+        request: ClientRequest<'_>,
+    ) -> Result<RouteEnd, Denial> {
         let destination = self.destination(turn, row, &request.params)?;
         let Destination { target, era, .. } = &destination;
         if row.route == Route::ByReference && !completes(turn, &target.server) {
             let nothing = json!({ "completion": { "values": [], "total": 0, "hasMore": false } });
             let result = self.own_result(turn, nothing.to_string());
-            return Ok(Begun::Answered(Outcome::Result(result)));
+            return Ok(RouteEnd::Answered(ShownOutcome::Result(result)));
         }
         let tool = (row.route == Route::ByName(ListKind::Tools))
             .then(|| turn.offers.item(&target.server, ListKind::Tools, &target.own))
@@ -81,15 +84,15 @@ impl ServedClient {
             && tool.is_some_and(|tool| wrapped(tool.definition).is_some());
         let params = self.forwarded(&request.params, &destination.naming, &carried);
         self.begin(turn, row, (destination, params), request, (binding, wraps_content));
-        Ok(Begun::Later)
+        Ok(RouteEnd::Later)
     }
 
     fn begin(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         row: &'static MethodRow,
         (destination, params): (Destination, String),
-        request: Request<'_>,
+        request: ClientRequest<'_>,
         (binding, wraps_content): ([u8; 32], bool),
     ) {
         let call = self.new_call();
@@ -122,7 +125,7 @@ impl ServedClient {
 
     fn destination(
         &self,
-        turn: &Turn<'_>,
+        turn: &InputStep<'_>,
         row: &MethodRow,
         params: &Params<'_>,
     ) -> Result<Destination, Denial> {
@@ -159,7 +162,7 @@ impl ServedClient {
     }
 
     /// What the `ref` of a completion leads to.
-    fn referred(&self, turn: &Turn<'_>, reference: &str) -> Result<(Target, String), Denial> {
+    fn referred(&self, turn: &InputStep<'_>, reference: &str) -> Result<(Target, String), Denial> {
         let read = readable(reference).unwrap_or_default();
         let (path, offers) = (&self.facts.path, turn.offers);
         let wrong = |denial: Denial| Denial { kind: DenialKind::BadParams, ..denial };
@@ -218,7 +221,7 @@ impl ServedClient {
     /// The state that a modern client brings back.
     fn carried(
         &self,
-        turn: &Turn<'_>,
+        turn: &InputStep<'_>,
         params: &Params<'_>,
         binding: &[u8; 32],
     ) -> Result<Option<CarriedState>, Denial> {
@@ -253,7 +256,7 @@ pub(super) fn responses(params: &Params<'_>) -> Result<Option<(&'static str, Str
 }
 
 /// Whether a server completes anything.
-fn completes(turn: &Turn<'_>, server: &str) -> bool {
+fn completes(turn: &InputStep<'_>, server: &str) -> bool {
     let said = turn.offers.server(server).and_then(|server| server.introduction);
     said.is_none_or(|said| {
         readable(said.capabilities).is_some_and(|read| !read["completions"].is_null())

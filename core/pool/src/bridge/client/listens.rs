@@ -1,16 +1,19 @@
 //! What modern clients listen to: first what is granted, then what happens, each message with the
 //! id of its listen.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Map, Value, json};
 
-use super::ServedClient;
-use super::call::{Asker, Begun};
-use super::requests::Request;
-use super::subscriptions::{Holder, ResourceKey};
-use super::turn::{Outcome, Turn, full};
-use crate::bridge::input::Kinds;
+use super::answers::full;
+use super::kept::call::OpenRequest;
+use super::kept::input_step::InputStep;
+use super::kept::listen::Listen;
+use super::kept::outcome::RouteEnd;
+use super::kept::outcome::ShownOutcome;
+use super::kept::subscription::Holder;
+use super::kept::subscription::ResourceKey;
+use super::requests::ClientRequest;
+use super::served_client::ServedClient;
+use crate::bridge::input::ListKinds;
 use crate::bridge::wire::codes::{Denial, DenialKind};
 use crate::bridge::wire::frames;
 use crate::json::readable;
@@ -22,51 +25,24 @@ const LISTS: [(&str, &str, &str); 3] = [
     ("resourcesListChanged", "resources", "notifications/resources/list_changed"),
 ];
 
-/// One open `subscriptions/listen`.
-#[derive(Debug, Default)]
-pub(super) struct Listen {
-    lists: Kinds,
-    /// What was asked for, with the URI that the client gave; whether it is granted, once that is
-    /// known.
-    pub resources: BTreeMap<ResourceKey, (String, Option<bool>)>,
-    is_acknowledged: bool,
-    /// Lists that changed before the acknowledgement.
-    missed: Kinds,
-}
-
-impl Listen {
-    pub fn is_acknowledged(&self) -> bool {
-        self.is_acknowledged
-    }
-}
-
-impl Asker {
-    /// The params of a notification that belongs to this listen; `members` may be empty.
-    pub(super) fn tagged(&self, members: &str) -> String {
-        let comma = if members.is_empty() { "" } else { "," };
-        let id = &self.id;
-        format!(r#"{{{members}{comma}"_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}}}"#)
-    }
-}
-
 /// The notifications that these lists changed.
-pub(super) fn changes(kinds: Kinds) -> impl Iterator<Item = &'static str> {
+pub(super) fn changes(kinds: ListKinds) -> impl Iterator<Item = &'static str> {
     let flags = [kinds.tools, kinds.prompts, kinds.resources];
     let changed = LISTS.iter().zip(flags).filter(|(_, is_changed)| *is_changed);
     changed.map(|((.., method), _)| *method)
 }
 
-impl Kinds {
-    pub(super) fn and(self, other: Kinds) -> Kinds {
-        Kinds {
+impl ListKinds {
+    pub(super) fn and(self, other: ListKinds) -> ListKinds {
+        ListKinds {
             tools: self.tools && other.tools,
             prompts: self.prompts && other.prompts,
             resources: self.resources && other.resources,
         }
     }
 
-    pub(super) fn or(self, other: Kinds) -> Kinds {
-        Kinds {
+    pub(super) fn or(self, other: ListKinds) -> ListKinds {
+        ListKinds {
             tools: self.tools || other.tools,
             prompts: self.prompts || other.prompts,
             resources: self.resources || other.resources,
@@ -77,9 +53,9 @@ impl Kinds {
 impl ServedClient {
     pub(super) fn listen(
         &mut self,
-        turn: &mut Turn<'_>,
-        request: &Request<'_>,
-    ) -> Result<Begun, Denial> {
+        turn: &mut InputStep<'_>,
+        request: &ClientRequest<'_>,
+    ) -> Result<RouteEnd, Denial> {
         let max = self.facts.limits.listens;
         if self.listens.len() >= max {
             return Err(full("listens", max));
@@ -97,7 +73,7 @@ impl ServedClient {
         let introducing = self.introducing(turn.offers);
         let [tools, prompts, resources] = LISTS
             .map(|(member, capability, _)| filter[member] == true && introducing.has(capability));
-        let lists = Kinds { tools, prompts, resources };
+        let lists = ListKinds { tools, prompts, resources };
         let uris = filter["resourceSubscriptions"].as_array().into_iter().flatten();
         let uris: Vec<String> = uris.filter_map(|uri| Some(uri.as_str()?.to_owned())).collect();
         let asker = request.asker.clone();
@@ -112,14 +88,14 @@ impl ServedClient {
             }
         }
         self.acknowledge(turn, &asker);
-        Ok(Begun::Later)
+        Ok(RouteEnd::Later)
     }
 
     /// A server granted or refused a resource of a listen.
     pub(super) fn listen_answered(
         &mut self,
-        turn: &mut Turn<'_>,
-        asker: &Asker,
+        turn: &mut InputStep<'_>,
+        asker: &OpenRequest,
         resource: &ResourceKey,
         is_granted: bool,
     ) {
@@ -131,7 +107,7 @@ impl ServedClient {
     }
 
     /// Says what is granted, once every server has answered.
-    fn acknowledge(&mut self, turn: &mut Turn<'_>, asker: &Asker) {
+    fn acknowledge(&mut self, turn: &mut InputStep<'_>, asker: &OpenRequest) {
         let Some(listen) = self.listens.get_mut(asker) else { return };
         let is_open = listen.resources.values().any(|(_, granted)| granted.is_none());
         if is_open || listen.is_acknowledged {
@@ -160,7 +136,7 @@ impl ServedClient {
     }
 
     /// Lists changed: each listen that asked for them is told.
-    pub(super) fn tell_listens(&mut self, turn: &mut Turn<'_>, kinds: Kinds) {
+    pub(super) fn tell_listens(&mut self, turn: &mut InputStep<'_>, kinds: ListKinds) {
         for (asker, listen) in &mut self.listens {
             let kinds = kinds.and(listen.lists);
             if !listen.is_acknowledged {
@@ -174,7 +150,7 @@ impl ServedClient {
     }
 
     /// Ends a listen that its client gave up: nothing more is sent for it.
-    pub(super) fn drop_listen(&mut self, turn: &mut Turn<'_>, asker: &Asker) -> bool {
+    pub(super) fn drop_listen(&mut self, turn: &mut InputStep<'_>, asker: &OpenRequest) -> bool {
         let Some(listen) = self.listens.remove(asker) else { return false };
         let holder = Holder::Listen(asker.clone());
         for resource in listen.resources.keys() {
@@ -184,8 +160,8 @@ impl ServedClient {
     }
 
     /// Ends every listen with its result, as the endpoint ends.
-    pub(super) fn end_listens(&mut self, turn: &mut Turn<'_>) {
-        let askers: Vec<Asker> = self.listens.keys().cloned().collect();
+    pub(super) fn end_listens(&mut self, turn: &mut InputStep<'_>) {
+        let askers: Vec<OpenRequest> = self.listens.keys().cloned().collect();
         for asker in askers {
             self.drop_listen(turn, &asker);
             if !self.is_http() {
@@ -196,12 +172,12 @@ impl ServedClient {
             let id = &asker.id;
             let body = format!(r#"{{"_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}}}"#);
             let result = self.listen_result(turn, &body);
-            self.answer(turn, &asker, Outcome::Result(result));
+            self.answer(turn, &asker, ShownOutcome::Result(result));
         }
     }
 
     /// The result of a listen: the one result whose id of the listen stays.
-    fn listen_result(&self, turn: &Turn<'_>, body: &str) -> String {
+    fn listen_result(&self, turn: &InputStep<'_>, body: &str) -> String {
         let identity = self.introducing(turn.offers).identity();
         let meta = body.strip_suffix("}}").unwrap_or(body);
         format!(

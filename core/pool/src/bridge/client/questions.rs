@@ -2,47 +2,35 @@
 
 use serde_json::json;
 
-use super::call::OpenCall;
-use super::turn::{Outcome, Turn};
-use super::{ServedClient, next};
+use super::kept::call::OpenCall;
+use super::kept::input_step::InputStep;
+use super::kept::outcome::ShownOutcome;
+use super::kept::question::AskedQuestion;
+use super::kept::question::Question;
+use super::served_client::ServedClient;
+use super::served_client::next;
 use crate::bridge::action::{Action, Unbridged};
 use crate::bridge::capabilities::ClientCapabilities;
-use crate::bridge::facts::Parking;
-use crate::bridge::ids::{CallId, QuestionId, StreamId};
+use crate::bridge::ids::{CallId, QuestionId};
 use crate::bridge::wire::codes::{Denial, DenialKind};
 use crate::bridge::wire::edit::restamped;
 use crate::bridge::wire::frames;
+use crate::options::Parking;
 
 /// A server is told that nobody takes its question.
 const NOT_TAKEN: i32 = -32601;
 /// A server is told that its question was given up.
 const GIVEN_UP: i32 = -32603;
 
-/// A question as the client gets it.
-#[derive(Clone, Debug)]
-pub(super) struct Question {
-    pub id: QuestionId,
-    pub method: String,
-    pub params: String,
-}
-
-/// A question that a legacy client was asked.
-#[derive(Debug)]
-pub(super) struct AskedQuestion {
-    pub question: QuestionId,
-    pub call: CallId,
-    pub stream: StreamId,
-}
-
 impl ServedClient {
     pub(super) fn take_asked(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         (question, call): (QuestionId, Option<CallId>),
         server: &str,
         (method, params): (&str, &str),
     ) {
-        let refuse = |turn: &mut Turn<'_>, (code, why): (i32, &str)| {
+        let refuse = |turn: &mut InputStep<'_>, (code, why): (i32, &str)| {
             let answer = Err((code, why.to_owned()));
             turn.push(Action::Answer { question, answer });
             turn.push(Action::Dropped { server: server.to_owned(), what: Unbridged::Question });
@@ -89,7 +77,7 @@ impl ServedClient {
     }
 
     /// Asks a legacy client on the stream of its call.
-    fn ask(&mut self, turn: &mut Turn<'_>, call: CallId, question: &Question) {
+    fn ask(&mut self, turn: &mut InputStep<'_>, call: CallId, question: &Question) {
         let asker = self.calls.get(&call).and_then(|open| open.asker.as_ref());
         let Some(stream) = asker.map(|asker| asker.stream) else { return };
         let id = next(&mut self.counts.questions);
@@ -98,7 +86,7 @@ impl ServedClient {
     }
 
     /// Ends a call whose server asks what cannot be asked.
-    fn refuse_call(&mut self, turn: &mut Turn<'_>, call: CallId, server: &str) {
+    fn refuse_call(&mut self, turn: &mut InputStep<'_>, call: CallId, server: &str) {
         let Some(open) = self.calls.remove(&call) else { return };
         self.withdraw_questions(turn, call, &open);
         turn.push(Action::Cancel { call });
@@ -108,13 +96,13 @@ impl ServedClient {
                        this endpoint does not let calls wait for that (SEP-2322)";
         let attached = json!({ "server": server, "outcome": "unknown", "retryable": false });
         let denial = Denial::new(DenialKind::Upstream, message).with(attached);
-        self.answer(turn, &asker, Outcome::Denied(denial));
+        self.answer(turn, &asker, ShownOutcome::Denied(denial));
     }
 
     /// A legacy client answers.
     pub(super) fn take_client_answer(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         id: u64,
         answer: Result<&str, (i32, String)>,
     ) {
@@ -124,7 +112,7 @@ impl ServedClient {
     }
 
     /// A server takes its question back.
-    pub(super) fn take_unasked(&mut self, turn: &mut Turn<'_>, question: QuestionId) {
+    pub(super) fn take_unasked(&mut self, turn: &mut InputStep<'_>, question: QuestionId) {
         let found = self.asked.iter().find(|(_, asked)| asked.question == question);
         if let Some((id, stream)) = found.map(|(id, asked)| (*id, asked.stream)) {
             self.asked.remove(&id);
@@ -141,7 +129,7 @@ impl ServedClient {
     /// Gives up every question of a call that ends.
     pub(super) fn withdraw_questions(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         call: CallId,
         open: &OpenCall,
     ) {

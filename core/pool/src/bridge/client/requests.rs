@@ -2,18 +2,24 @@
 
 use serde_json::json;
 
-use super::call::{Asker, Begun, RequestKey};
-use super::turn::{Outcome, Turn};
-use super::{Opened, ServedClient, Stage};
+use super::kept::call::OpenRequest;
+use super::kept::call::RequestKey;
+use super::kept::input_step::InputStep;
+use super::kept::outcome::RouteEnd;
+use super::kept::outcome::ShownOutcome;
+use super::served_client::ClientStage;
+use super::served_client::Opened;
+use super::served_client::ServedClient;
 use crate::bridge::action::Action;
 use crate::bridge::capabilities::ClientCapabilities;
 use crate::bridge::ids::StreamId;
 use crate::bridge::methods::{MethodRow, Route, find};
-use crate::bridge::shown::lists::page;
+use crate::bridge::presentation::lists::page;
 use crate::bridge::wire::codes::{Denial, DenialKind};
 use crate::bridge::wire::headers::{self, McpHeaders};
-use crate::bridge::wire::meta::{self, LEGACY, MODERN, RequestMeta, unspoken};
-use crate::bridge::wire::reading::{Params, Said, batch, read};
+use crate::bridge::wire::meta::{self, RequestMeta, unspoken};
+use crate::bridge::wire::reading::{ClientMessage, Params, batch, read};
+use crate::bridge::wire::revisions::{LEGACY, MODERN};
 use crate::config::Era;
 use crate::options::LogLevel;
 
@@ -21,8 +27,8 @@ use crate::options::LogLevel;
 const BATCHES: &str = LEGACY[1];
 
 /// A request, as it came.
-pub(super) struct Request<'a> {
-    pub asker: Asker,
+pub(super) struct ClientRequest<'a> {
+    pub asker: OpenRequest,
     pub params: Params<'a>,
     pub meta: RequestMeta,
     pub headers: Option<&'a McpHeaders>,
@@ -31,7 +37,7 @@ pub(super) struct Request<'a> {
 impl ServedClient {
     pub(super) fn take_message(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         stream: StreamId,
         text: &str,
         headers: Option<&McpHeaders>,
@@ -40,11 +46,11 @@ impl ServedClient {
         let is_wrong = batch.as_ref().is_some_and(|batch| {
             batch.is_empty() || self.is_modern() || self.revision() != BATCHES
         });
-        let said: Vec<Said<'_>> = match batch {
+        let said: Vec<ClientMessage<'_>> = match batch {
             Some(_) if is_wrong => {
                 let message = "a batch is known to the revision 2025-03-26 alone";
                 let denial = Denial::new(DenialKind::InvalidRequest, message);
-                vec![Said::Wrong { id: None, denial }]
+                vec![ClientMessage::Wrong { id: None, denial }]
             }
             Some(batch) => batch.into_iter().map(read).collect(),
             None => vec![read(text)],
@@ -63,57 +69,63 @@ impl ServedClient {
 
     /// Whether an answer is due. Over HTTP a modern client is asked nothing, so that it can answer
     /// nothing.
-    fn is_answered(&self, said: &Said<'_>) -> bool {
+    fn is_answered(&self, said: &ClientMessage<'_>) -> bool {
         match said {
-            Said::Request { .. } | Said::Wrong { .. } => true,
-            Said::Answer { .. } | Said::Stray => self.is_modern() && self.is_http(),
-            Said::Notification { .. } => false,
+            ClientMessage::Request { .. } | ClientMessage::Wrong { .. } => true,
+            ClientMessage::Answer { .. } | ClientMessage::Stray => {
+                self.is_modern() && self.is_http()
+            }
+            ClientMessage::Notification { .. } => false,
         }
     }
 
     fn take_said(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         stream: StreamId,
-        said: Said<'_>,
+        said: ClientMessage<'_>,
         headers: Option<&McpHeaders>,
     ) {
-        if self.is_answered(&said) && matches!(said, Said::Answer { .. } | Said::Stray) {
+        if self.is_answered(&said)
+            && matches!(said, ClientMessage::Answer { .. } | ClientMessage::Stray)
+        {
             let message = "a client of this revision is asked nothing, and answers nothing";
             return self.deny(turn, stream, None, Denial::new(DenialKind::InvalidRequest, message));
         }
         match said {
-            Said::Request { id, method, params } => {
-                let asker = Asker { stream, id: id.to_owned() };
+            ClientMessage::Request { id, method, params } => {
+                let asker = OpenRequest { stream, id: id.to_owned() };
                 let routed = self.route(turn, &asker, &method, params, headers);
                 match routed {
-                    Ok(Begun::Answered(outcome)) => self.answer(turn, &asker, outcome),
-                    Ok(Begun::Later) => {}
+                    Ok(RouteEnd::Answered(outcome)) => self.answer(turn, &asker, outcome),
+                    Ok(RouteEnd::Later) => {}
                     Err(denial) => self.deny(turn, stream, Some(id), denial),
                 }
             }
-            Said::Notification { method, params } if method == "notifications/cancelled" => {
+            ClientMessage::Notification { method, params }
+                if method == "notifications/cancelled" =>
+            {
                 let id = params.get("requestId").map(str::to_owned);
                 if let Some(id) = id {
-                    self.cancel_request(turn, &Asker { stream, id });
+                    self.cancel_request(turn, &OpenRequest { stream, id });
                 }
             }
             // The pool answers for roots itself, and that a client is ready says nothing new.
-            Said::Notification { .. } | Said::Stray => {}
-            Said::Answer { id, answer } => self.take_client_answer(turn, id, answer),
-            Said::Wrong { id, denial } => self.deny(turn, stream, id, denial),
+            ClientMessage::Notification { .. } | ClientMessage::Stray => {}
+            ClientMessage::Answer { id, answer } => self.take_client_answer(turn, id, answer),
+            ClientMessage::Wrong { id, denial } => self.deny(turn, stream, id, denial),
         }
     }
 
     fn route(
         &mut self,
-        turn: &mut Turn<'_>,
-        asker: &Asker,
+        turn: &mut InputStep<'_>,
+        asker: &OpenRequest,
         method: &str,
         params: Params<'_>,
         headers: Option<&McpHeaders>,
-    ) -> Result<Begun, Denial> {
-        if self.stage != Stage::Open {
+    ) -> Result<RouteEnd, Denial> {
+        if self.stage != ClientStage::Open {
             let message = "the endpoint is ending, and takes no more requests";
             return Err(Denial::new(DenialKind::Upstream, message).with(json!({
                 "code": "closed", "retryable": true, "outcome": "not_sent" })));
@@ -133,16 +145,16 @@ impl ServedClient {
             let message = "an open request has the same id";
             return Err(Denial::new(DenialKind::InvalidRequest, message));
         }
-        let request = Request { asker: asker.clone(), params, meta, headers };
+        let request = ClientRequest { asker: asker.clone(), params, meta, headers };
         self.routed(turn, row, request)
     }
 
     fn routed(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         row: &'static MethodRow,
-        request: Request<'_>,
-    ) -> Result<Begun, Denial> {
+        request: ClientRequest<'_>,
+    ) -> Result<RouteEnd, Denial> {
         let params = &request.params;
         let body = match row.route {
             Route::Initialize => return self.initialize(turn, &request),
@@ -171,11 +183,15 @@ impl ServedClient {
                 return self.forward(turn, row, request);
             }
         };
-        Ok(Begun::Answered(Outcome::Result(self.own_result(turn, body))))
+        Ok(RouteEnd::Answered(ShownOutcome::Result(self.own_result(turn, body))))
     }
 
     /// The session agrees on the revision that the client asks for, or else on the newest.
-    fn initialize(&mut self, turn: &mut Turn<'_>, request: &Request<'_>) -> Result<Begun, Denial> {
+    fn initialize(
+        &mut self,
+        turn: &mut InputStep<'_>,
+        request: &ClientRequest<'_>,
+    ) -> Result<RouteEnd, Denial> {
         let asked = request.params.text("protocolVersion")?;
         let revision = LEGACY.into_iter().find(|revision| *revision == asked);
         let revision = revision.unwrap_or(LEGACY[LEGACY.len() - 1]);
@@ -187,7 +203,7 @@ impl ServedClient {
         self.opened = Some(Opened { revision, capabilities });
         turn.push(Action::OpenSession { stream: request.asker.stream });
         let result = self.introducing(turn.offers).initialize(revision);
-        Ok(Begun::Answered(Outcome::Result(result)))
+        Ok(RouteEnd::Answered(ShownOutcome::Result(result)))
     }
 
     /// A legacy session begins with `initialize`, and has one.
@@ -226,7 +242,7 @@ impl ServedClient {
         }
     }
 
-    pub(super) fn request_key(&self, asker: &Asker) -> RequestKey {
+    pub(super) fn request_key(&self, asker: &OpenRequest) -> RequestKey {
         (self.is_modern().then_some(asker.stream), asker.id.clone())
     }
 }

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::ServedClient;
-use super::call::OpenCall;
-use super::turn::{Outcome, Turn};
+use super::kept::call::OpenCall;
+use super::kept::input_step::InputStep;
+use super::kept::outcome::ShownOutcome;
+use super::served_client::ServedClient;
 use crate::bridge::seal::{CarriedState, seal};
 use crate::bridge::wire::codes::{Denial, DenialKind};
 use crate::bridge::wire::edit::{Edit, edited, stamped};
@@ -17,14 +18,14 @@ impl ServedClient {
     /// The request of a modern server for input, with its state sealed.
     pub(super) fn relayed(
         &self,
-        turn: &Turn<'_>,
+        turn: &InputStep<'_>,
         open: &OpenCall,
         result: &str,
         identity: &str,
-    ) -> Outcome {
+    ) -> ShownOutcome {
         let wrong = |message: &str, method: Option<&str>| {
             let attached = json!({ "server": open.server, "method": method });
-            Outcome::Denied(Denial::new(DenialKind::Upstream, message).with(attached))
+            ShownOutcome::Denied(Denial::new(DenialKind::Upstream, message).with(attached))
         };
         if !self.is_modern() {
             return wrong("the server asks for input, and the pool did not give it", None);
@@ -56,17 +57,17 @@ impl ServedClient {
         let until = turn.now.unix_seconds.saturating_add(STATE_SECONDS);
         let sealed = self.sealed(open, &state, until);
         let body = edited(result, edit, &[]).unwrap_or_else(|| "{}".to_owned());
-        Outcome::Result(asking(&body, &sealed, get("_meta"), identity))
+        ShownOutcome::Result(asking(&body, &sealed, get("_meta"), identity))
     }
 
     /// Addresses that are to be opened before a legacy server goes on: the request is sent anew.
     pub(super) fn visits(
         &self,
-        turn: &Turn<'_>,
+        turn: &InputStep<'_>,
         open: &OpenCall,
         visits: &[Value],
         identity: &str,
-    ) -> Outcome {
+    ) -> ShownOutcome {
         let mut requests = Map::new();
         for (place, visit) in visits.iter().enumerate() {
             let params = json!({ "mode": "url", "message": visit["message"], "url": visit["url"] });
@@ -76,7 +77,7 @@ impl ServedClient {
                 let message = "the server wants an address to be opened, and the client did not \
                                declare that it does so";
                 let attached = json!({ "requiredCapabilities": needed });
-                return Outcome::Denied(
+                return ShownOutcome::Denied(
                     Denial::new(DenialKind::MissingCapability, message).with(attached),
                 );
             }
@@ -86,7 +87,7 @@ impl ServedClient {
         let body = json!({ "inputRequests": requests }).to_string();
         let until = turn.now.unix_seconds.saturating_add(STATE_SECONDS);
         let sealed = self.sealed(open, &CarriedState::Anew, until);
-        Outcome::Result(asking(&body, &sealed, None, identity))
+        ShownOutcome::Result(asking(&body, &sealed, None, identity))
     }
 
     pub(super) fn sealed(&self, open: &OpenCall, state: &CarriedState, until: u64) -> String {

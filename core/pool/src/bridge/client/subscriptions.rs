@@ -4,63 +4,44 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::ServedClient;
-use super::call::{Asker, Begun};
-use super::requests::Request;
-use super::turn::{Outcome, Turn, full};
+use super::answers::full;
+use super::kept::input_step::InputStep;
+use super::kept::outcome::RouteEnd;
+use super::kept::outcome::ShownOutcome;
+use super::kept::subscription::Holder;
+use super::kept::subscription::ResourceKey;
+use super::kept::subscription::Subscription;
+use super::requests::ClientRequest;
+use super::served_client::ServedClient;
 use crate::bridge::action::Action;
-use crate::bridge::ids::CallId;
-use crate::bridge::shown::errors::of_pool;
-use crate::bridge::shown::names::{Target, located};
+use crate::bridge::presentation::errors::of_pool;
+use crate::bridge::presentation::names::{Target, located};
 use crate::bridge::wire::codes::{Denial, DenialKind};
 use crate::bridge::wire::frames;
 use crate::bridge::wire::reading::Params;
 use crate::error::Error;
 
-/// A server, and its own URI.
-pub(super) type ResourceKey = (String, String);
-
-/// Who wants to be told of a resource.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Holder {
-    /// The legacy session.
-    Session,
-    /// A listen of a modern client.
-    Listen(Asker),
-}
-
-/// A subscription to one resource.
-#[derive(Debug)]
-pub(super) struct Subscription {
-    /// Who wants it, and the URI that each gave.
-    pub holders: BTreeMap<Holder, String>,
-    /// The call that subscribes; nothing once it is answered.
-    pub pending: Option<CallId>,
-    /// Legacy requests that wait for the server's answer.
-    pub waiting: Vec<Asker>,
-}
-
 impl ServedClient {
     pub(super) fn subscribe(
         &mut self,
-        turn: &mut Turn<'_>,
-        request: &Request<'_>,
-    ) -> Result<Begun, Denial> {
+        turn: &mut InputStep<'_>,
+        request: &ClientRequest<'_>,
+    ) -> Result<RouteEnd, Denial> {
         let uri = request.params.text("uri")?;
         let resource = self.resource(turn, &uri)?;
         let is_active = self.hold(turn, &resource, Holder::Session, &uri)?;
         if is_active {
-            return Ok(Begun::Answered(Outcome::Result("{}".to_owned())));
+            return Ok(RouteEnd::Answered(ShownOutcome::Result("{}".to_owned())));
         }
         if let Some(subscription) = self.subscriptions.get_mut(&resource) {
             subscription.waiting.push(request.asker.clone());
         }
-        Ok(Begun::Later)
+        Ok(RouteEnd::Later)
     }
 
     pub(super) fn unsubscribe(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         params: &Params<'_>,
     ) -> Result<(), Denial> {
         let resource = self.resource(turn, &params.text("uri")?)?;
@@ -68,7 +49,7 @@ impl ServedClient {
         Ok(())
     }
 
-    pub(super) fn resource(&self, turn: &Turn<'_>, uri: &str) -> Result<ResourceKey, Denial> {
+    pub(super) fn resource(&self, turn: &InputStep<'_>, uri: &str) -> Result<ResourceKey, Denial> {
         let Target { server, own } = located(&self.facts.path, turn.offers, uri)?;
         Ok((server, own))
     }
@@ -76,7 +57,7 @@ impl ServedClient {
     /// Wants a resource; whether its server has answered already.
     pub(super) fn hold(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         resource: &ResourceKey,
         holder: Holder,
         shown: &str,
@@ -100,7 +81,12 @@ impl ServedClient {
     }
 
     /// Wants a resource no more; behind the last one the subscription ends.
-    pub(super) fn release(&mut self, turn: &mut Turn<'_>, resource: &ResourceKey, holder: &Holder) {
+    pub(super) fn release(
+        &mut self,
+        turn: &mut InputStep<'_>,
+        resource: &ResourceKey,
+        holder: &Holder,
+    ) {
         let Some(subscription) = self.subscriptions.get_mut(resource) else { return };
         subscription.holders.remove(holder);
         if !subscription.holders.is_empty() {
@@ -120,14 +106,14 @@ impl ServedClient {
         for asker in ended.waiting {
             let message = "the subscription was ended before its server answered";
             let denial = Denial::new(DenialKind::Upstream, message);
-            self.answer(turn, &asker, Outcome::Denied(denial));
+            self.answer(turn, &asker, ShownOutcome::Denied(denial));
         }
     }
 
     /// A server answered a subscription.
     pub(super) fn take_subscribed(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         resource: ResourceKey,
         result: Result<&str, &Error>,
     ) {
@@ -136,11 +122,11 @@ impl ServedClient {
         let waiting = std::mem::take(&mut subscription.waiting);
         let holders: Vec<Holder> = subscription.holders.keys().cloned().collect();
         let outcome = match result {
-            Ok(_) => Outcome::Result("{}".to_owned()),
+            Ok(_) => ShownOutcome::Result("{}".to_owned()),
             Err(error) => {
                 self.subscriptions.remove(&resource);
                 let denial = of_pool(error, Some(&resource.0));
-                Outcome::Denied(Denial { kind: DenialKind::BadParams, ..denial })
+                ShownOutcome::Denied(Denial { kind: DenialKind::BadParams, ..denial })
             }
         };
         for asker in waiting {
@@ -154,7 +140,7 @@ impl ServedClient {
     }
 
     /// A resource was updated: everyone who wanted to be told is, by the URI that each gave.
-    pub(super) fn take_updated(&mut self, turn: &mut Turn<'_>, server: &str, uri: &str) {
+    pub(super) fn take_updated(&mut self, turn: &mut InputStep<'_>, server: &str, uri: &str) {
         let resource = (server.to_owned(), uri.to_owned());
         let Some(subscription) = self.subscriptions.get(&resource) else { return };
         for (holder, shown) in &subscription.holders {
@@ -162,7 +148,7 @@ impl ServedClient {
                 Holder::Session => (self.open_stream, json!({ "uri": shown }).to_string()),
                 Holder::Listen(listen) => {
                     let is_acknowledged =
-                        self.listens.get(listen).is_some_and(|open| open.is_acknowledged());
+                        self.listens.get(listen).is_some_and(|open| open.is_acknowledged);
                     let params = listen.tagged(&format!(r#""uri":{}"#, frames::text(shown)));
                     (is_acknowledged.then_some(listen.stream), params)
                 }

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::offered::{Servers, full};
 use crate::bridge::facts::{EndpointName, ServedPath};
-use crate::bridge::shown::introductions::Introducing;
-use crate::bridge::shown::lists::page;
-use crate::bridge::shown::names::{located, named};
+use crate::bridge::presentation::introductions::Introducing;
+use crate::bridge::presentation::lists::page;
+use crate::bridge::presentation::names::{located, named};
 use crate::bridge::wire::codes::DenialKind;
 use crate::catalog::{CacheScope, ListKind};
 use crate::config::Era;

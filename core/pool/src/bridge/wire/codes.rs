@@ -55,10 +55,10 @@ pub(in crate::bridge) enum DenialKind {
 }
 
 /// A code, and the HTTP status where nothing was sent yet.
-pub(in crate::bridge) type Told = (i64, u16);
+pub(in crate::bridge) type ToldCode = (i64, u16);
 
 /// The situation, what the modern era is told, and what the legacy era.
-const TABLE: &[(DenialKind, Told, Told)] = &[
+const TABLE: &[(DenialKind, ToldCode, ToldCode)] = &[
     (DenialKind::Unreadable, (-32700, 400), (-32700, 400)),
     (DenialKind::InvalidRequest, (-32600, 400), (-32600, 400)),
     (DenialKind::UnknownMethod, (-32601, 404), (-32601, 200)),
@@ -72,7 +72,7 @@ const TABLE: &[(DenialKind, Told, Told)] = &[
 ];
 
 /// What a client of this era is told.
-pub(in crate::bridge) fn told(kind: DenialKind, era: Era) -> Told {
+pub(in crate::bridge) fn told(kind: DenialKind, era: Era) -> ToldCode {
     let found = TABLE.iter().find(|(had, ..)| *had == kind);
     match (kind, found, era) {
         (DenialKind::Passed(code), ..) => (code, 200),

@@ -4,17 +4,11 @@ use serde_json::json;
 
 use super::codes::{Denial, DenialKind};
 use super::reading::Params;
+use super::revisions::{MODERN, spoken};
 use crate::bridge::capabilities::ClientCapabilities;
 use crate::config::Era;
 use crate::json::members;
 use crate::options::LogLevel;
-
-/// The revisions of the modern era.
-pub(in crate::bridge) const MODERN: &str = "2026-07-28";
-
-/// The revisions of the legacy era, oldest first.
-pub(in crate::bridge) const LEGACY: [&str; 4] =
-    ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
 /// What one request says of itself.
 #[derive(Clone, Debug, Default)]
@@ -68,11 +62,6 @@ pub(in crate::bridge) fn read(params: &Params<'_>, era: Era) -> Result<RequestMe
         meta.log_level = Some(level.ok_or_else(|| Denial::new(DenialKind::BadParams, message))?);
     }
     Ok(meta)
-}
-
-/// The revisions that are spoken, newest first.
-pub(in crate::bridge) fn spoken() -> Vec<&'static str> {
-    std::iter::once(MODERN).chain(LEGACY.into_iter().rev()).collect()
 }
 
 /// The denial of a revision that is not spoken.

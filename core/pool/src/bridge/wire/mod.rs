@@ -8,3 +8,4 @@ pub(super) mod meta;
 pub(super) mod opening;
 pub(super) mod param_headers;
 pub(super) mod reading;
+pub(super) mod revisions;

@@ -11,7 +11,7 @@ use crate::protocol::message::{Heard, Message, heard};
 
 /// What a client said.
 #[derive(Debug)]
-pub(in crate::bridge) enum Said<'a> {
+pub(in crate::bridge) enum ClientMessage<'a> {
     /// It asks.
     Request { id: &'a str, method: Cow<'a, str>, params: Params<'a> },
     /// It tells.
@@ -25,30 +25,35 @@ pub(in crate::bridge) enum Said<'a> {
 }
 
 /// Reads one message.
-pub(in crate::bridge) fn read(text: &str) -> Said<'_> {
+pub(in crate::bridge) fn read(text: &str) -> ClientMessage<'_> {
     if !is_value(text) {
         let denial = Denial::new(DenialKind::Unreadable, "the message is not valid JSON");
-        return Said::Wrong { id: None, denial };
+        return ClientMessage::Wrong { id: None, denial };
     }
     match heard(text.as_bytes()) {
         Heard::Message(Message::Request { id, method, params }) if is_id(id) => {
             match Params::read(params) {
-                Ok(params) => Said::Request { id, method, params },
-                Err(denial) => Said::Wrong { id: Some(id), denial },
+                Ok(params) => ClientMessage::Request { id, method, params },
+                Err(denial) => ClientMessage::Wrong { id: Some(id), denial },
             }
         }
         Heard::Message(Message::Notification { method, params }) => match Params::read(params) {
-            Ok(params) => Said::Notification { method, params },
-            Err(_) => Said::Stray,
+            Ok(params) => ClientMessage::Notification { method, params },
+            Err(_) => ClientMessage::Stray,
         },
-        Heard::Message(Message::Result { id, result }) => Said::Answer { id, answer: Ok(result) },
-        Heard::Message(Message::Error { id: Some(id), error }) => {
-            Said::Answer { id, answer: Err(error_of(error)) }
+        Heard::Message(Message::Result { id, result }) => {
+            ClientMessage::Answer { id, answer: Ok(result) }
         }
-        Heard::Message(Message::Error { id: None, .. } | Message::Stray) => Said::Stray,
+        Heard::Message(Message::Error { id: Some(id), error }) => {
+            ClientMessage::Answer { id, answer: Err(error_of(error)) }
+        }
+        Heard::Message(Message::Error { id: None, .. } | Message::Stray) => ClientMessage::Stray,
         Heard::Message(Message::Request { .. }) | Heard::Broken { .. } | Heard::Noise => {
             let message = "the message is not a JSON-RPC request, notification or answer";
-            Said::Wrong { id: None, denial: Denial::new(DenialKind::InvalidRequest, message) }
+            ClientMessage::Wrong {
+                id: None,
+                denial: Denial::new(DenialKind::InvalidRequest, message),
+            }
         }
     }
 }
@@ -119,12 +124,12 @@ mod tests {
 
     fn word(text: &str) -> String {
         match read(text) {
-            Said::Request { id, method, .. } => format!("request {id} {method}"),
-            Said::Notification { method, .. } => format!("notification {method}"),
-            Said::Answer { id, answer: Ok(result) } => format!("answer {id} {result}"),
-            Said::Answer { id, answer: Err((code, _)) } => format!("error {id} {code}"),
-            Said::Stray => "stray".to_owned(),
-            Said::Wrong { id, denial } => format!("{:?} {id:?}", denial.kind),
+            ClientMessage::Request { id, method, .. } => format!("request {id} {method}"),
+            ClientMessage::Notification { method, .. } => format!("notification {method}"),
+            ClientMessage::Answer { id, answer: Ok(result) } => format!("answer {id} {result}"),
+            ClientMessage::Answer { id, answer: Err((code, _)) } => format!("error {id} {code}"),
+            ClientMessage::Stray => "stray".to_owned(),
+            ClientMessage::Wrong { id, denial } => format!("{:?} {id:?}", denial.kind),
         }
     }
 

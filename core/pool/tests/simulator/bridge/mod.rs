@@ -13,14 +13,15 @@ use model::Model;
 use offered::{NAMES, Offered};
 use serde_json::Value;
 use trunkline_pool::bridge::{
-    Action, ClientFacts, ClientLimits, EndpointName, Era, Input, LaneKind, Now, Parking,
-    SealingKey, ServedClient, ServedPath,
+    Action, BridgeInput, ClientFacts, ClientLimits, EndpointName, Era, LaneKind, Now, SealingKey,
+    ServedClient, ServedPath,
 };
+use trunkline_pool::options::Parking;
 use trunkline_pool::state::Moment;
 
 use crate::chance::Chance;
 
-/// Kinds of events that a long simulation meets: each is named where it is noted.
+/// ListKinds of events that a long simulation meets: each is named where it is noted.
 pub const KINDS: usize = 11;
 
 /// Moves of one run.
@@ -94,7 +95,7 @@ impl Run {
     }
 
     /// Gives the bridge an input, and carries out what it wants.
-    fn give(&mut self, input: Input<'_>) -> Result<(), String> {
+    fn give(&mut self, input: BridgeInput<'_>) -> Result<(), String> {
         let mut actions: Vec<Action> = Vec::new();
         let told = format!("{input:?}");
         self.client.take(input, &self.offered, self.now, &mut actions);
@@ -118,7 +119,7 @@ impl Run {
             return Ok(());
         }
         let is_hard = self.chance.percent(30);
-        self.give(if is_hard { Input::Close } else { Input::Drain })?;
+        self.give(if is_hard { BridgeInput::Close } else { BridgeInput::Drain })?;
         while !self.model.is_closed {
             let call = self.model.calls.keys().next().copied();
             match (call, self.model.pending.keys().next().copied()) {

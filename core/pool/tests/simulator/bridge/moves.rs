@@ -1,7 +1,7 @@
 //! The moves of a run: what a client does, and what servers do.
 
 use serde_json::{Value, json};
-use trunkline_pool::bridge::{CallId, Era, Input, Kinds, QuestionId, StreamId};
+use trunkline_pool::bridge::{BridgeInput, CallId, Era, ListKinds, QuestionId, StreamId};
 use trunkline_pool::error::{Error, ErrorCode};
 use trunkline_pool::state::Moment;
 
@@ -22,7 +22,7 @@ impl Run {
             let stream = self.next();
             self.model.own_stream = Some(stream);
             self.model.streams.insert(stream);
-            self.give(Input::Stream { stream: StreamId(stream) })?;
+            self.give(BridgeInput::Stream { stream: StreamId(stream) })?;
         }
         let capabilities =
             if self.chance.percent(80) { json!({ "elicitation": {} }) } else { json!({}) };
@@ -79,7 +79,7 @@ impl Run {
         }
         let text =
             format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
-        self.give(Input::Message { stream: StreamId(stream), text: &text, headers: None })
+        self.give(BridgeInput::Message { stream: StreamId(stream), text: &text, headers: None })
     }
 
     fn notify(&mut self, method: &str, params: &Value) -> Made {
@@ -89,7 +89,7 @@ impl Run {
         };
         self.model.streams.insert(stream);
         let text = format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{params}}}"#);
-        self.give(Input::Message { stream: StreamId(stream), text: &text, headers: None })
+        self.give(BridgeInput::Message { stream: StreamId(stream), text: &text, headers: None })
     }
 
     fn name_of(&self, server: &str, own: &str) -> String {
@@ -164,7 +164,7 @@ impl Run {
             }
         };
         self.model.note("answer of a client");
-        self.give(Input::Message { stream: StreamId(stream), text: &text, headers: None })
+        self.give(BridgeInput::Message { stream: StreamId(stream), text: &text, headers: None })
     }
 
     fn client_cancels(&mut self) -> Made {
@@ -206,7 +206,7 @@ impl Run {
             self.model.listens.retain(|(of, _)| *of != stream);
             self.model.streams.remove(&stream);
         }
-        self.give(Input::StreamClosed { stream: StreamId(stream) })
+        self.give(BridgeInput::StreamClosed { stream: StreamId(stream) })
     }
 
     fn subscribes(&mut self) -> Made {
@@ -225,7 +225,7 @@ impl Run {
             1 if self.model.is_http => {
                 let stream = self.next();
                 self.model.streams.insert(stream);
-                let given = self.give(Input::Stream { stream: StreamId(stream) });
+                let given = self.give(BridgeInput::Stream { stream: StreamId(stream) });
                 self.model.own_stream = Some(stream);
                 given
             }
@@ -256,11 +256,11 @@ impl Run {
         let echo = json!({ "echo": canary });
         let is_modern = self.offered.era(&working.server) == Era::Modern;
         match self.chance.below(5) {
-            0 => self.give(Input::Answered { call, result: Err(&error) }),
+            0 => self.give(BridgeInput::Answered { call, result: Err(&error) }),
             1 if is_modern && working.relays_input && working.method != "completion/complete" => {
-                self.give(Input::Answered { call, result: Ok(&asks.to_string()) })
+                self.give(BridgeInput::Answered { call, result: Ok(&asks.to_string()) })
             }
-            _ => self.give(Input::Answered { call, result: Ok(&echo.to_string()) }),
+            _ => self.give(BridgeInput::Answered { call, result: Ok(&echo.to_string()) }),
         }
     }
 
@@ -268,10 +268,10 @@ impl Run {
         let Some(resource) = self.model.pending.remove(&call) else { return Ok(()) };
         if self.chance.percent(20) {
             let error = Error::new(ErrorCode::ServerError, "no");
-            return self.give(Input::Answered { call, result: Err(&error) });
+            return self.give(BridgeInput::Answered { call, result: Err(&error) });
         }
         self.model.active.insert(resource);
-        self.give(Input::Answered { call, result: Ok("{}") })
+        self.give(BridgeInput::Answered { call, result: Ok("{}") })
     }
 
     /// A server asks: in a call, or outside of any.
@@ -291,7 +291,7 @@ impl Run {
         self.model.questions.insert(question, call.unwrap_or(CallId(0)));
         let params = json!({ "message": canary }).to_string();
         let method = "elicitation/create";
-        self.give(Input::Asked { question, server: &server, call, method, params: &params })
+        self.give(BridgeInput::Asked { question, server: &server, call, method, params: &params })
     }
 
     fn server_withdraws(&mut self) -> Made {
@@ -299,21 +299,21 @@ impl Run {
         let Some(question) = self.chance.pick_some(&open) else { return Ok(()) };
         self.model.questions.remove(&question);
         self.model.note("withdrawn question");
-        self.give(Input::Unasked { question })
+        self.give(BridgeInput::Unasked { question })
     }
 
     fn announce(&mut self) -> Made {
         let server = self.server();
         match self.chance.below(3) {
-            0 => self.give(Input::ResourceUpdated { server, uri: "r:1" }),
+            0 => self.give(BridgeInput::ResourceUpdated { server, uri: "r:1" }),
             1 => {
                 let params = json!({ "level": "info", "data": "d" }).to_string();
-                self.give(Input::Logged { server, params: &params, call: None })
+                self.give(BridgeInput::Logged { server, params: &params, call: None })
             }
             _ => {
                 let kinds =
-                    Kinds { tools: true, prompts: self.chance.percent(50), resources: false };
-                self.give(Input::ListsChanged { kinds })
+                    ListKinds { tools: true, prompts: self.chance.percent(50), resources: false };
+                self.give(BridgeInput::ListsChanged { kinds })
             }
         }
     }
@@ -321,7 +321,7 @@ impl Run {
     fn time_and_progress(&mut self) -> Made {
         if self.chance.percent(30) {
             let before = self.model.seen.get("cancel").copied();
-            let given = self.give(Input::Tick);
+            let given = self.give(BridgeInput::Tick);
             if self.model.seen.get("cancel").copied() != before {
                 self.model.note("parked call given up");
             }
@@ -332,6 +332,6 @@ impl Run {
         if !self.model.calls[&call].progress {
             return Ok(());
         }
-        self.give(Input::Progress { call, params: r#"{"progressToken":"own","progress":1}"# })
+        self.give(BridgeInput::Progress { call, params: r#"{"progressToken":"own","progress":1}"# })
     }
 }

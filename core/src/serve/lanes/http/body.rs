@@ -7,7 +7,7 @@ use http::header::CONTENT_LENGTH;
 use http_body::Body;
 use hyper::body::Incoming;
 
-use super::replies::{self, Reply};
+use super::replies::{self, HttpReply};
 use super::routes::closed;
 use crate::serve::lane::Principal;
 use crate::serve::lanes::front::Front;
@@ -22,7 +22,7 @@ pub(super) async fn text(
     who: &Principal,
     headers: &HeaderMap,
     body: Incoming,
-) -> Result<String, Box<Reply>> {
+) -> Result<String, Box<HttpReply>> {
     let bytes_max = front.bounds.body_bytes;
     let too_large = || {
         let text = format!("the body has more than {bytes_max} bytes");

@@ -12,8 +12,8 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::{Instant, Sleep};
 
-use super::replies::{self, Reply};
-use crate::serve::outlet::{FirstAnswer, Outbox, QueuedFrame, StatusOnly};
+use super::replies::{self, HttpReply};
+use crate::serve::outlet::{FirstAnswer, FrameOutbox, NumberedFrame, StatusOnly};
 
 /// What an answer carries.
 pub(super) struct ReplyBody(Content);
@@ -25,7 +25,7 @@ enum Content {
 
 /// The frames of a stream as events.
 struct EventStream {
-    outbox: Outbox,
+    outbox: FrameOutbox,
     /// Whether a client may come back for what it missed, so that events have ids.
     has_ids: bool,
     keep_alive: Duration,
@@ -50,7 +50,7 @@ pub(super) struct Answering {
 /// The answer to a message: one text where one says everything, else an event stream.
 ///
 /// A dropped future drops the guards.
-pub(super) async fn answer(mut outbox: Outbox, how: &Answering, guards: Guards) -> Reply {
+pub(super) async fn answer(mut outbox: FrameOutbox, how: &Answering, guards: Guards) -> HttpReply {
     let known = std::future::poll_fn(|context| Poll::Ready(outbox.poll_first(context))).await;
     let first = match known {
         Poll::Ready(first) => first,
@@ -73,7 +73,7 @@ pub(super) async fn answer(mut outbox: Outbox, how: &Answering, guards: Guards) 
 }
 
 /// An event stream of everything that comes.
-pub(super) fn events(outbox: Outbox, how: &Answering, guards: Guards) -> Reply {
+pub(super) fn events(outbox: FrameOutbox, how: &Answering, guards: Guards) -> HttpReply {
     let stream = EventStream {
         outbox,
         has_ids: how.has_ids,
@@ -93,7 +93,7 @@ pub(super) fn events(outbox: Outbox, how: &Answering, guards: Guards) -> Reply {
 }
 
 /// A frame as an event. A frame is one line.
-fn event(frame: &QueuedFrame, stream: Option<u64>) -> Bytes {
+fn event(frame: &NumberedFrame, stream: Option<u64>) -> Bytes {
     let text = &frame.text;
     let event = match stream {
         Some(stream) => format!("id: {stream}-{}\ndata: {text}\n\n", frame.number),

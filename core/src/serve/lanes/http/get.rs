@@ -8,11 +8,11 @@ use http::request::Parts;
 use super::events::{Answering, events};
 use super::legacy::session_of;
 use super::post::{ClosedStream, takes_all};
-use super::replies::{self, Reply};
+use super::replies::{self, HttpReply};
 use crate::serve::lane::{Principal, ServedPath};
 use crate::serve::lanes::front::Front;
 use crate::serve::lanes::opening::MODERN_REVISION;
-use crate::serve::outlet::{Outgoing, Outlet, OutletBounds, StreamId};
+use crate::serve::outlet::{Outlet, OutletBounds, OutletItem, StreamId};
 
 /// Answers a GET.
 pub(super) fn answer(
@@ -20,7 +20,7 @@ pub(super) fn answer(
     path: &ServedPath,
     who: &Principal,
     head: &Parts,
-) -> Reply {
+) -> HttpReply {
     let version = head.headers.get("mcp-protocol-version").and_then(|value| value.to_str().ok());
     if version.is_some_and(|version| version >= MODERN_REVISION) {
         return replies::no_method("POST");
@@ -48,7 +48,7 @@ pub(super) fn answer(
         let outbox = resumed.unwrap_or_else(|| {
             // An error would have its client come again and again.
             let (outlet, outbox) = Outlet::new(front.next_stream(), bounds);
-            outlet.send(Outgoing::Close);
+            outlet.send(OutletItem::Close);
             outbox
         });
         return events(outbox, &how, vec![Box::new(in_use)]);

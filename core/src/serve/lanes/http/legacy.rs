@@ -7,8 +7,8 @@ use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::events::{self, Answering};
 use super::post::outlet_bounds;
-use super::replies::{self, Reply};
-use super::sessions::HttpSession;
+use super::replies::{self, HttpReply};
+use super::sessions::LegacySession;
 use crate::serve::lane::{LaneError, LaneKind, McpHeaders, Principal, Served, ServedPath};
 use crate::serve::lanes::front::Front;
 use crate::serve::lanes::quotas::QuotaKind;
@@ -19,7 +19,7 @@ use crate::serve::outlet::Outlet;
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 
 /// One message, as it came.
-pub(super) struct Message<'a> {
+pub(super) struct PostedMessage<'a> {
     pub text: &'a str,
     pub headers: &'a McpHeaders,
 }
@@ -31,9 +31,9 @@ pub(super) async fn open(
     front: &Arc<Front>,
     path: &ServedPath,
     who: Principal,
-    message: &Message<'_>,
-) -> Reply {
-    let Some(seat) = front.quotas.take(&who, QuotaKind::Sessions, 1) else {
+    message: &PostedMessage<'_>,
+) -> HttpReply {
+    let Some(seat) = front.quotas.take(&who, QuotaKind::LegacySessions, 1) else {
         let full = LaneError {
             status: 429,
             code: rpc_errors::INTERNAL_ERROR,
@@ -45,7 +45,7 @@ pub(super) async fn open(
         Ok(client) => client,
         Err(error) => return replies::refusal(message.text, &error),
     };
-    let mut unopened = Unopened(Some(client.clone()));
+    let mut unopened = UnopenedClient(Some(client.clone()));
     let (outlet, outbox) = Outlet::new(front.next_stream(), outlet_bounds(front, 0));
     client.message(message.text, Some(message.headers), outlet);
     let session = if outbox.has_opened_session() {
@@ -70,9 +70,9 @@ pub(super) async fn open(
 }
 
 /// Closes a client that got no session.
-struct Unopened(Option<Arc<dyn Served>>);
+struct UnopenedClient(Option<Arc<dyn Served>>);
 
-impl Drop for Unopened {
+impl Drop for UnopenedClient {
     fn drop(&mut self) {
         if let Some(client) = self.0.take() {
             client.close();
@@ -87,9 +87,9 @@ pub(super) async fn message(
     front: &Arc<Front>,
     (path, who): (&ServedPath, &Principal),
     head: &Parts,
-    message: &Message<'_>,
+    message: &PostedMessage<'_>,
     wants_events: bool,
-) -> Reply {
+) -> HttpReply {
     let session = match session_of(front, path, who, head) {
         Ok(session) => session,
         Err(error) => return replies::refusal(message.text, &error),
@@ -104,7 +104,7 @@ pub(super) async fn message(
 }
 
 /// Answers DELETE: the session ends.
-pub(super) fn delete(front: &Front, path: &ServedPath, who: &Principal, head: &Parts) -> Reply {
+pub(super) fn delete(front: &Front, path: &ServedPath, who: &Principal, head: &Parts) -> HttpReply {
     match session_of(front, path, who, head) {
         Ok(session) => {
             front.sessions.end(&session);
@@ -120,7 +120,7 @@ pub(super) fn session_of(
     path: &ServedPath,
     who: &Principal,
     head: &Parts,
-) -> Result<Arc<HttpSession>, LaneError> {
+) -> Result<Arc<LegacySession>, LaneError> {
     let wrong = |status: u16, message: &str| LaneError {
         status,
         code: rpc_errors::INVALID_REQUEST,

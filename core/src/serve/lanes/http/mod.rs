@@ -20,7 +20,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
-pub(super) use self::sessions::{Sessions, end_idle};
+pub(super) use self::sessions::{LegacySessions, end_idle};
 use super::front::Front;
 use super::quotas::{QuotaKind, Seat};
 use crate::serve::lane::Principal;

@@ -8,7 +8,7 @@ use http::request::Parts;
 use hyper::body::Incoming;
 
 use super::events::{self, Answering};
-use super::replies::{self, Reply};
+use super::replies::{self, HttpReply};
 use super::routes::closed;
 use super::{body, legacy};
 use crate::serve::lane::{LaneKind, McpHeaders, Principal, Served, ServedPath};
@@ -29,7 +29,7 @@ pub(super) async fn answer(
     who: Principal,
     head: &Parts,
     body: Incoming,
-) -> Reply {
+) -> HttpReply {
     if !is_json(&head.headers) {
         return closed(replies::plain(415, "the body must have the type application/json"));
     }
@@ -43,7 +43,7 @@ pub(super) async fn answer(
     };
     let opening = opening::read(&text);
     let headers = mcp_headers(&head.headers);
-    let message = legacy::Message { text: &text, headers: &headers };
+    let message = legacy::PostedMessage { text: &text, headers: &headers };
     match era(opening.era, &headers) {
         MessageEra::Unreadable => replies::json(400, rpc_errors::unreadable()),
         MessageEra::Modern => modern(front, path, &who, &message, opening.wants_events).await,
@@ -72,9 +72,9 @@ async fn modern(
     front: &Arc<Front>,
     path: &ServedPath,
     who: &Principal,
-    message: &legacy::Message<'_>,
+    message: &legacy::PostedMessage<'_>,
     wants_events: bool,
-) -> Reply {
+) -> HttpReply {
     let client = match front.clients.modern(path, who, LaneKind::Http).await {
         Ok(client) => client,
         Err(error) => return replies::refusal(message.text, &error),

@@ -13,7 +13,7 @@ use crate::serve::lane::LaneError;
 use crate::serve::lanes::rpc_errors;
 
 /// What a request gets.
-pub(super) type Reply = Response<ReplyBody>;
+pub(super) type HttpReply = Response<ReplyBody>;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const TEXT: HeaderValue = HeaderValue::from_static("text/plain; charset=utf-8");
@@ -29,7 +29,7 @@ const PAGE_HEADERS: HeaderValue = HeaderValue::from_static(
 );
 
 /// An answer with a status and one text.
-pub(super) fn whole(status: u16, kind: HeaderValue, text: impl Into<Bytes>) -> Reply {
+pub(super) fn whole(status: u16, kind: HeaderValue, text: impl Into<Bytes>) -> HttpReply {
     let mut reply = Response::new(ReplyBody::whole(text.into()));
     *reply.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     reply.headers_mut().insert(CONTENT_TYPE, kind);
@@ -38,29 +38,29 @@ pub(super) fn whole(status: u16, kind: HeaderValue, text: impl Into<Bytes>) -> R
 }
 
 /// A status with a sentence that says why.
-pub(super) fn plain(status: u16, text: &str) -> Reply {
+pub(super) fn plain(status: u16, text: &str) -> HttpReply {
     whole(status, TEXT, format!("{text}\n"))
 }
 
 /// A status with a message of the protocol.
-pub(super) fn json(status: u16, text: impl Into<Bytes>) -> Reply {
+pub(super) fn json(status: u16, text: impl Into<Bytes>) -> HttpReply {
     whole(status, JSON, text)
 }
 
 /// A status alone.
-pub(super) fn empty(status: StatusCode) -> Reply {
+pub(super) fn empty(status: StatusCode) -> HttpReply {
     let mut reply = Response::new(ReplyBody::whole(Bytes::new()));
     *reply.status_mut() = status;
     reply
 }
 
 /// A client that cannot be opened.
-pub(super) fn refusal(message: &str, error: &LaneError) -> Reply {
+pub(super) fn refusal(message: &str, error: &LaneError) -> HttpReply {
     json(error.status, rpc_errors::answer_to(message, error))
 }
 
 /// 401: no token, or none that is valid.
-pub(super) fn unauthorized() -> Reply {
+pub(super) fn unauthorized() -> HttpReply {
     let text = "a token is needed: send `Authorization: Bearer <token>` with a token of the \
                 endpoint's token file";
     let mut reply = plain(401, text);
@@ -70,14 +70,14 @@ pub(super) fn unauthorized() -> Reply {
 }
 
 /// 405 with the methods that there are.
-pub(super) fn no_method(allowed: &'static str) -> Reply {
+pub(super) fn no_method(allowed: &'static str) -> HttpReply {
     let mut reply = plain(405, "the method is not allowed here");
     reply.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
     reply
 }
 
 /// The answer to what a page asks before its request.
-pub(super) fn preflight() -> Reply {
+pub(super) fn preflight() -> HttpReply {
     let mut reply = empty(StatusCode::NO_CONTENT);
     let headers = reply.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, METHODS);

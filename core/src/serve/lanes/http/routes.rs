@@ -8,7 +8,7 @@ use http::{HeaderValue, Method, Request, StatusCode};
 use hyper::body::Incoming;
 use url::form_urlencoded;
 
-use super::replies::{self, Reply};
+use super::replies::{self, HttpReply};
 use super::{Peer, get, legacy, post};
 use crate::serve::lane::{Principal, ServedPath};
 use crate::serve::lanes::front::Front;
@@ -26,7 +26,7 @@ pub(super) async fn answer(
     front: Arc<Front>,
     peer: Arc<Peer>,
     request: Request<Incoming>,
-) -> Reply {
+) -> HttpReply {
     let (head, body) = request.into_parts();
     let origin = match front.guard.check(&head, peer.user.is_none()) {
         Ok(origin) => origin,
@@ -46,7 +46,7 @@ async fn welcome(
     head: &Parts,
     body: Incoming,
     is_page: bool,
-) -> Reply {
+) -> HttpReply {
     let path = head.uri.path();
     match path {
         "/healthz" => return healthy(head, true),
@@ -114,7 +114,7 @@ fn names_token(query: &str) -> bool {
 }
 
 /// The status alone: what runs here is no business of who may not ask.
-fn healthy(head: &Parts, is_well: bool) -> Reply {
+fn healthy(head: &Parts, is_well: bool) -> HttpReply {
     match (&head.method, is_well) {
         (&Method::GET | &Method::HEAD, true) => replies::empty(StatusCode::OK),
         (&Method::GET | &Method::HEAD, false) => replies::empty(StatusCode::SERVICE_UNAVAILABLE),
@@ -122,13 +122,13 @@ fn healthy(head: &Parts, is_well: bool) -> Reply {
     }
 }
 
-fn metrics(front: &Front) -> Reply {
+fn metrics(front: &Front) -> HttpReply {
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     replies::whole(200, kind, front.clients.metrics())
 }
 
 /// The same answer on a connection that ends with it: its body is not read.
-pub(super) fn closed(mut reply: Reply) -> Reply {
+pub(super) fn closed(mut reply: HttpReply) -> HttpReply {
     reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     reply
 }

@@ -17,10 +17,10 @@ use crate::serve::secrets::random;
 
 /// All sessions of an endpoint.
 #[derive(Default)]
-pub(in crate::serve::lanes) struct Sessions(Mutex<HashMap<Box<str>, Arc<HttpSession>>>);
+pub(in crate::serve::lanes) struct LegacySessions(Mutex<HashMap<Box<str>, Arc<LegacySession>>>);
 
 /// One of them.
-pub(super) struct HttpSession {
+pub(super) struct LegacySession {
     pub id: Box<str>,
     who: Principal,
     path: ServedPath,
@@ -41,9 +41,9 @@ struct SessionState {
 const STREAMS_MAX: usize = 64;
 
 /// An open request of a session, which is not idle meanwhile.
-pub(super) struct InUse(Arc<HttpSession>);
+pub(super) struct InUse(Arc<LegacySession>);
 
-impl Sessions {
+impl LegacySessions {
     /// Keeps a session that was opened.
     ///
     /// # Errors
@@ -53,12 +53,12 @@ impl Sessions {
         (who, path): (Principal, ServedPath),
         client: Arc<dyn Served>,
         seat: Seat,
-    ) -> Result<Arc<HttpSession>> {
+    ) -> Result<Arc<LegacySession>> {
         let id: Box<str> = URL_SAFE_NO_PAD.encode(random()?).into();
         let state = SessionState { streams: VecDeque::new(), open: 0, last_used: Instant::now() };
         let state = Mutex::new(state);
         let session =
-            Arc::new(HttpSession { id: id.clone(), who, path, client, state, _seat: seat });
+            Arc::new(LegacySession { id: id.clone(), who, path, client, state, _seat: seat });
         self.all().insert(id, session.clone());
         Ok(session)
     }
@@ -69,13 +69,13 @@ impl Sessions {
         id: &str,
         who: &Principal,
         path: &ServedPath,
-    ) -> Option<Arc<HttpSession>> {
+    ) -> Option<Arc<LegacySession>> {
         let session = self.all().get(id).cloned()?;
         (session.who == *who && session.path == *path).then_some(session)
     }
 
     /// Ends a session.
-    pub(super) fn end(&self, session: &HttpSession) {
+    pub(super) fn end(&self, session: &LegacySession) {
         let had = self.all().remove(&session.id);
         if let Some(session) = had {
             session.client.close();
@@ -88,12 +88,12 @@ impl Sessions {
         all.into_values().for_each(|session| session.client.close());
     }
 
-    fn all(&self) -> MutexGuard<'_, HashMap<Box<str>, Arc<HttpSession>>> {
+    fn all(&self) -> MutexGuard<'_, HashMap<Box<str>, Arc<LegacySession>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl HttpSession {
+impl LegacySession {
     /// Uses the session: while this lives it is not idle.
     pub(super) fn in_use(self: &Arc<Self>) -> InUse {
         let mut state = self.state();
@@ -145,7 +145,7 @@ pub(in crate::serve::lanes) async fn end_idle(front: Arc<Front>, mut drain: watc
             _ = drain.wait_for(|drains| *drains) => return,
         }
         let Some(before) = Instant::now().checked_sub(idle) else { continue };
-        let idle: Vec<Arc<HttpSession>> = {
+        let idle: Vec<Arc<LegacySession>> = {
             let all = front.sessions.all();
             all.values().filter(|session| session.is_idle_since(before)).cloned().collect()
         };

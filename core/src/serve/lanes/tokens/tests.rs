@@ -3,6 +3,7 @@
 use std::fs;
 
 use super::*;
+use crate::ErrorCode;
 use crate::folder::Folder;
 
 const ONE: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
@@ -28,7 +29,7 @@ fn a_line_is_a_name_and_a_token() {
     for (text, wanted) in rows {
         let found = parsed(text.replace("ONE", ONE).replace("TWO", TWO).as_bytes());
         let found = found.map(|tokens| {
-            let name = |token: &Token| match &token.who.profile {
+            let name = |token: &NamedToken| match &token.who.profile {
                 Some(profile) => format!("{}@{profile}", token.who.name),
                 None => token.who.name.to_string(),
             };

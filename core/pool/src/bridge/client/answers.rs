@@ -1,58 +1,38 @@
-//! What one input is taken with, and how a client is answered in it.
+//! How a client is answered.
 
 use serde_json::json;
 
-use super::ServedClient;
-use super::call::Asker;
+use super::kept::call::OpenRequest;
+use super::kept::input_step::InputStep;
+use super::kept::outcome::ShownOutcome;
+use super::served_client::ServedClient;
 use crate::bridge::action::Action;
 use crate::bridge::ids::StreamId;
-use crate::bridge::input::Now;
-use crate::bridge::offers::Offers;
 use crate::bridge::wire::codes::{Denial, DenialKind, told};
 use crate::bridge::wire::edit::{Edit, edited, stamped};
 use crate::bridge::wire::frames;
 
-/// What one input is taken with.
-pub(super) struct Turn<'t> {
-    pub offers: &'t dyn Offers,
-    pub now: Now,
-    pub actions: &'t mut Vec<Action>,
-}
-
-impl Turn<'_> {
-    pub fn push(&mut self, action: Action) {
-        self.actions.push(action);
-    }
-
-    /// A frame behind which its stream goes on.
-    pub fn send(&mut self, stream: StreamId, frame: String, droppable: bool) {
-        self.push(Action::Send { stream, frame, last: false, status: 200, droppable });
-    }
-}
-
-/// What a client is told in the end of its request.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Outcome {
-    Result(String),
-    Denied(Denial),
-}
-
 impl ServedClient {
     /// Answers a request.
-    pub(super) fn answer(&mut self, turn: &mut Turn<'_>, asker: &Asker, outcome: Outcome) {
+    pub(super) fn answer(
+        &mut self,
+        turn: &mut InputStep<'_>,
+        asker: &OpenRequest,
+        outcome: ShownOutcome,
+    ) {
         match outcome {
-            Outcome::Result(result) => {
+            ShownOutcome::Result(result) => {
                 let frame = frames::result(&asker.id, &result);
                 self.reply(turn, asker.stream, frame, 200);
             }
-            Outcome::Denied(denial) => self.deny(turn, asker.stream, Some(&asker.id), denial),
+            ShownOutcome::Denied(denial) => self.deny(turn, asker.stream, Some(&asker.id), denial),
         }
     }
 
     /// Answers with an error.
     pub(super) fn deny(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         stream: StreamId,
         id: Option<&str>,
         denial: Denial,
@@ -63,20 +43,20 @@ impl ServedClient {
     }
 
     /// Sends an answer: behind the last one the stream of a POST ends.
-    fn reply(&mut self, turn: &mut Turn<'_>, stream: StreamId, frame: String, status: u16) {
-        let last = self.is_last(stream);
+    fn reply(&mut self, turn: &mut InputStep<'_>, stream: StreamId, frame: String, status: u16) {
+        let last = self.count_answer(stream);
         turn.push(Action::Send { stream, frame, last, status, droppable: false });
     }
 
     /// Ends a request without an answer.
-    pub(super) fn leave_unanswered(&mut self, turn: &mut Turn<'_>, stream: StreamId) {
-        if self.is_last(stream) {
+    pub(super) fn leave_unanswered(&mut self, turn: &mut InputStep<'_>, stream: StreamId) {
+        if self.count_answer(stream) {
             turn.push(Action::End { stream });
         }
     }
 
-    /// Counts an answer; whether nothing more comes on this stream.
-    fn is_last(&mut self, stream: StreamId) -> bool {
+    /// Counts an answer, and says whether nothing more comes on this stream.
+    fn count_answer(&mut self, stream: StreamId) -> bool {
         let Some(unanswered) = self.posts.get_mut(&stream) else { return false };
         *unanswered = unanswered.saturating_sub(1);
         let last = *unanswered == 0;
@@ -87,7 +67,7 @@ impl ServedClient {
     }
 
     /// A result of our own, with the members that each result of the client's era has.
-    pub(super) fn own_result(&self, turn: &Turn<'_>, body: String) -> String {
+    pub(super) fn own_result(&self, turn: &InputStep<'_>, body: String) -> String {
         if !self.is_modern() {
             return body;
         }

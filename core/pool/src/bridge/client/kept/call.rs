@@ -1,7 +1,6 @@
 //! One request of a client to a server.
 
-use super::questions::Question;
-use super::turn::Outcome;
+use super::question::Question;
 use crate::bridge::ids::StreamId;
 use crate::bridge::methods::MethodRow;
 use crate::bridge::wire::meta::RequestMeta;
@@ -9,20 +8,20 @@ use crate::config::Era;
 
 /// Who waits for an answer: a request of the client, by the JSON of its id, and its stream.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Asker {
+pub(in crate::bridge::client) struct OpenRequest {
     pub stream: StreamId,
     pub id: String,
 }
 
 /// What tells the requests of a client apart. The ids of a session are its own; a modern client is
 /// many connections, each with ids of its own.
-pub(super) type RequestKey = (Option<StreamId>, String);
+pub(in crate::bridge::client) type RequestKey = (Option<StreamId>, String);
 
 /// A call that its server did not answer yet.
 #[derive(Debug)]
-pub(super) struct OpenCall {
+pub(in crate::bridge::client) struct OpenCall {
     /// Who waits; nobody while it is parked.
-    pub asker: Option<Asker>,
+    pub asker: Option<OpenRequest>,
     pub server: String,
     pub server_era: Era,
     pub method: &'static MethodRow,
@@ -37,13 +36,4 @@ pub(super) struct OpenCall {
     pub handle: Option<String>,
     /// Questions that come when those are answered that the client has.
     pub queued: Vec<Question>,
-}
-
-/// How a call goes on that was begun.
-#[derive(Debug)]
-pub(super) enum Begun {
-    /// It is answered at once.
-    Answered(Outcome),
-    /// Its server answers it.
-    Later,
 }

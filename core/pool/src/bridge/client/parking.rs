@@ -6,14 +6,17 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::ServedClient;
-use super::call::Begun;
-use super::forwarding::{expired, responses};
-use super::next;
-use super::questions::Question;
-use super::requests::Request;
+use super::forwarding::expired;
+use super::forwarding::responses;
+use super::kept::input_step::InputStep;
+use super::kept::outcome::RouteEnd;
+use super::kept::outcome::ShownOutcome;
+use super::kept::parked_call::ParkedCall;
+use super::kept::question::Question;
+use super::requests::ClientRequest;
 use super::rounds::asking;
-use super::turn::{Outcome, Turn};
+use super::served_client::ServedClient;
+use super::served_client::next;
 use crate::bridge::action::{Action, Unbridged};
 use crate::bridge::ids::CallId;
 use crate::bridge::seal::{CarriedState, handle};
@@ -21,21 +24,14 @@ use crate::bridge::wire::codes::{Denial, DenialKind};
 use crate::json::members;
 use crate::state::Moment;
 
-/// A call that waits for its client.
-#[derive(Debug)]
-pub(super) struct ParkedCall {
-    pub call: CallId,
-    /// When the call is given up.
-    pub until: Moment,
-    /// What the client was asked, by the keys that it answers with.
-    pub waiting: BTreeMap<String, Question>,
-    /// The server went on meanwhile, and this is the end of the call.
-    pub outcome: Option<Outcome>,
-}
-
 impl ServedClient {
     /// Answers the client with questions, and lets the call wait for it.
-    pub(super) fn park(&mut self, turn: &mut Turn<'_>, call: CallId, questions: Vec<Question>) {
+    pub(super) fn park(
+        &mut self,
+        turn: &mut InputStep<'_>,
+        call: CallId,
+        questions: Vec<Question>,
+    ) {
         let number = next(&mut self.counts.handles);
         let handle = handle(&self.facts.nonce, number);
         let Some(open) = self.calls.get_mut(&call) else { return };
@@ -60,16 +56,16 @@ impl ServedClient {
         self.parked.insert(handle, ParkedCall { call, until, waiting, outcome: None });
         self.requests.remove(&self.request_key(&asker));
         let result = asking(&body, &sealed.unwrap_or_default(), None, &identity);
-        self.answer(turn, &asker, Outcome::Result(result));
+        self.answer(turn, &asker, ShownOutcome::Result(result));
     }
 
     /// A client comes back with answers.
     pub(super) fn resume(
         &mut self,
-        turn: &mut Turn<'_>,
+        turn: &mut InputStep<'_>,
         handle: &str,
-        request: Request<'_>,
-    ) -> Result<Begun, Denial> {
+        request: ClientRequest<'_>,
+    ) -> Result<RouteEnd, Denial> {
         let given = responses(&request.params)?.map_or(String::new(), |(_, given)| given);
         let given = members(&given).unwrap_or_default();
         let parked = self.parked.get(handle).ok_or_else(expired)?;
@@ -85,7 +81,7 @@ impl ServedClient {
         }
         let parked = self.parked.remove(handle).ok_or_else(expired)?;
         if let Some(outcome) = parked.outcome {
-            return Ok(Begun::Answered(outcome));
+            return Ok(RouteEnd::Answered(outcome));
         }
         let key = self.request_key(&request.asker);
         let open = self.calls.get_mut(&parked.call).ok_or_else(expired)?;
@@ -109,11 +105,11 @@ impl ServedClient {
         if !open_questions.is_empty() {
             self.park(turn, parked.call, open_questions);
         }
-        Ok(Begun::Later)
+        Ok(RouteEnd::Later)
     }
 
     /// The server of a parked call is done with it: the client gets its answer when it comes back.
-    pub(super) fn keep_outcome(&mut self, handle: &str, outcome: Outcome) {
+    pub(super) fn keep_outcome(&mut self, handle: &str, outcome: ShownOutcome) {
         if let Some(parked) = self.parked.get_mut(handle) {
             parked.waiting.clear();
             parked.outcome = Some(outcome);
@@ -121,7 +117,11 @@ impl ServedClient {
     }
 
     /// Gives up the calls whose client stayed away too long.
-    pub(super) fn give_up_parked(&mut self, turn: &mut Turn<'_>, is_over: impl Fn(Moment) -> bool) {
+    pub(super) fn give_up_parked(
+        &mut self,
+        turn: &mut InputStep<'_>,
+        is_over: impl Fn(Moment) -> bool,
+    ) {
         let over: Vec<String> = self
             .parked
             .iter()

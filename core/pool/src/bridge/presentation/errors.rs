@@ -12,7 +12,7 @@ use crate::json::signed;
 
 /// What a client is told in the place of a result.
 #[derive(Debug, PartialEq)]
-pub(in crate::bridge) enum Failure {
+pub(in crate::bridge) enum ShownFailure {
     /// An error.
     Denied(Denial),
     /// The result of a tool that failed.
@@ -29,16 +29,16 @@ const MISSING_CAPABILITY: i64 = -32021;
 const VISITS: i64 = -32042;
 
 /// What the client hears about an error.
-pub(in crate::bridge) fn failure(passage: &Passage<'_>, error: &Error, uri: &str) -> Failure {
+pub(in crate::bridge) fn failure(passage: &Passage<'_>, error: &Error, uri: &str) -> ShownFailure {
     let detail = error.detail();
     let code = detail.get("code").and_then(signed);
     let (Some(code), ErrorCode::ServerError) = (code, error.code()) else {
-        return Failure::Denied(of_pool(error, Some(passage.server)));
+        return ShownFailure::Denied(of_pool(error, Some(passage.server)));
     };
     let message = detail.get("message").and_then(Value::as_str).unwrap_or(error.message());
     let attached = detail.get("data").cloned();
     let denied = |kind: DenialKind, attached: Option<Value>| {
-        Failure::Denied(Denial { kind, message: message.to_owned(), attached })
+        ShownFailure::Denied(Denial { kind, message: message.to_owned(), attached })
     };
     let is_read = passage.method.route == Route::ByUri;
     let names_uri = attached.as_ref().is_some_and(|attached| attached["uri"].is_string());
@@ -51,7 +51,7 @@ pub(in crate::bridge) fn failure(passage: &Passage<'_>, error: &Error, uri: &str
         }
         (Era::Modern, VISITS) => {
             match attached.as_ref().and_then(|attached| attached["elicitations"].as_array()) {
-                Some(visits) if !visits.is_empty() => Failure::Visits(visits.clone()),
+                Some(visits) if !visits.is_empty() => ShownFailure::Visits(visits.clone()),
                 _ => denied(DenialKind::Upstream, original(code, attached)),
             }
         }
@@ -62,7 +62,7 @@ pub(in crate::bridge) fn failure(passage: &Passage<'_>, error: &Error, uri: &str
             if passage.method.route == Route::ByName(ListKind::Tools) =>
         {
             let content = json!([{ "type": "text", "text": message }]);
-            Failure::Result(json!({ "content": content, "isError": true }).to_string())
+            ShownFailure::Result(json!({ "content": content, "isError": true }).to_string())
         }
         (Era::Legacy, -32099..=-32020) if code != VISITS => {
             denied(DenialKind::Upstream, original(code, attached))
@@ -112,12 +112,12 @@ mod tests {
             wraps_content: false,
         };
         match failure(&passage, error, "x:y") {
-            Failure::Denied(denial) => {
+            ShownFailure::Denied(denial) => {
                 let attached = denial.attached.unwrap_or_default();
                 format!("{} {attached}", told(denial.kind, client_era).0)
             }
-            Failure::Result(result) => result,
-            Failure::Visits(visits) => format!("visits {}", visits.len()),
+            ShownFailure::Result(result) => result,
+            ShownFailure::Visits(visits) => format!("visits {}", visits.len()),
         }
     }
 

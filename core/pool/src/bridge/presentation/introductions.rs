@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::bridge::facts::{EndpointName, ServedPath};
 use crate::bridge::offers::{Offers, SaidOfItself, ServerOffer};
 use crate::bridge::wire::frames::text;
-use crate::bridge::wire::meta::spoken;
+use crate::bridge::wire::revisions::spoken;
 use crate::catalog::{CacheScope, ListKind};
 use crate::config::Era;
 use crate::json::readable;

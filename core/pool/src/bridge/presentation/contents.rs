@@ -5,7 +5,7 @@ use serde_json::json;
 use super::uris::exposed;
 use crate::bridge::wire::edit::{Edit, edited, edited_items, put};
 use crate::bridge::wire::frames::text;
-use crate::bridge::wire::meta::LEGACY;
+use crate::bridge::wire::revisions::LEGACY;
 use crate::json::{members, readable};
 
 /// How content changes on its way to a client.
@@ -17,7 +17,7 @@ pub(in crate::bridge) struct ContentChange<'a> {
     pub revision: &'a str,
 }
 
-/// Kinds of content, and the first revision that has each: strict clients refuse a whole result
+/// ListKinds of content, and the first revision that has each: strict clients refuse a whole result
 /// for one that they do not know.
 const SINCE: [(&str, &str); 2] = [("audio", LEGACY[1]), ("resource_link", LEGACY[2])];
 
