@@ -26,6 +26,9 @@ impl ServedClient {
         }
         let Some(open) = self.calls.remove(&call) else { return };
         self.withdraw_questions(turn, call, &open);
+        if result.is_ok() {
+            complete_visits(turn, &open);
+        }
         let outcome = self.outcome(turn, &open, result);
         match (&open.asker, &open.handle) {
             (Some(asker), _) => {
@@ -124,5 +127,15 @@ impl ServedClient {
         };
         let mut open = self.calls.values().filter(wants);
         open.next().filter(|_| open.next().is_none())
+    }
+}
+
+/// A modern server went on, so that the addresses were opened: a legacy client is told of each.
+fn complete_visits(turn: &mut InputStep<'_>, open: &OpenCall) {
+    let Some(asker) = &open.asker else { return };
+    for id in &open.visits {
+        let params = format!(r#"{{"elicitationId":{}}}"#, frames::text(id));
+        let frame = frames::notification("notifications/elicitation/complete", &params);
+        turn.send(asker.stream, frame, false);
     }
 }

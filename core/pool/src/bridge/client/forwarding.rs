@@ -21,7 +21,7 @@ use crate::bridge::wire::param_headers;
 use crate::bridge::wire::reading::Params;
 use crate::catalog::ListKind;
 use crate::config::Era;
-use crate::json::readable;
+use crate::json::{canonical, readable};
 
 /// The members with which a modern client answers what it was asked for.
 const STATE: &str = "requestState";
@@ -117,6 +117,7 @@ impl ServedClient {
             binding,
             handle: None,
             queued: Vec::new(),
+            visits: Vec::new(),
         };
         self.calls.insert(call, open);
         let (server, method) = (target.server, row.name.to_owned());
@@ -212,7 +213,14 @@ impl ServedClient {
             row.name.as_bytes(),
             target.own.as_bytes(),
         ];
-        for (name, value) in params.without(&["_meta", STATE, RESPONSES]) {
+        // The client writes its params again, in whatever form.
+        let written = |value: &str| canonical(value).unwrap_or_else(|_| value.to_owned());
+        let mut members: Vec<(&str, String)> = params
+            .without(&["_meta", STATE, RESPONSES])
+            .map(|(name, value)| (name, written(value)))
+            .collect();
+        members.sort();
+        for (name, value) in &members {
             parts.extend([name.as_bytes(), value.as_bytes()]);
         }
         digest(&parts)

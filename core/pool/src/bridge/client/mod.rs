@@ -13,7 +13,5 @@ mod requests;
 mod rounds;
 mod served_client;
 mod subscriptions;
-#[cfg(test)]
-mod tests;
 
 pub use served_client::ServedClient;

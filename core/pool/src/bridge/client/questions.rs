@@ -1,6 +1,6 @@
 //! Questions of servers: they reach the client whose call caused them, or nobody.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::kept::call::OpenCall;
 use super::kept::input_step::InputStep;
@@ -13,9 +13,14 @@ use crate::bridge::action::{Action, Unbridged};
 use crate::bridge::capabilities::ClientCapabilities;
 use crate::bridge::ids::{CallId, QuestionId};
 use crate::bridge::wire::codes::{Denial, DenialKind};
-use crate::bridge::wire::edit::restamped;
+use crate::bridge::wire::edit::{Edit, edited, restamped};
 use crate::bridge::wire::frames;
+use crate::config::Era;
+use crate::json::readable;
 use crate::options::Parking;
+
+/// Questions of one call that are open at once: more than a person can look at.
+const QUESTIONS_MAX: usize = 16;
 
 /// A server is told that nobody takes its question.
 const NOT_TAKEN: i32 = -32601;
@@ -39,23 +44,26 @@ impl ServedClient {
         let Some((call, open)) = open.filter(|(_, open)| open.server == server) else {
             return refuse(turn, (NOT_TAKEN, "no call of a client caused this question"));
         };
-        let lacks = self.capabilities_of(open).lacks(method, params);
-        if lacks.is_some() {
-            return refuse(turn, (NOT_TAKEN, "the client does not take this question"));
+        let ends_call = self.is_modern() && self.facts.parking == Parking::Refuse;
+        if let Some(needed) = self.capabilities_of(open).lacks(method, params) {
+            refuse(turn, (NOT_TAKEN, "the client does not take this question"));
+            if ends_call {
+                self.refuse_call(turn, call, undeclared(&needed));
+            }
+            return;
         }
-        let named = match self.facts.path.server {
-            Some(_) => restamped(params, &[]),
-            None => restamped(params, &[("trunkline/server", &frames::text(server))]),
-        };
-        let params = named.unwrap_or_else(|| "{}".to_owned());
+        if self.open_questions(call, open) >= QUESTIONS_MAX {
+            return refuse(turn, (GIVEN_UP, "too many questions of this call are open"));
+        }
         let is_parked = open.asker.is_none();
+        let params = self.question_params(server, params);
         let question = Question { id: question, method: method.to_owned(), params };
         if !self.is_modern() {
-            return self.ask(turn, call, &question);
+            return self.ask(turn, call, question);
         }
-        if self.facts.parking == Parking::Refuse {
+        if ends_call {
             refuse(turn, (GIVEN_UP, "the call ends: its client cannot be asked meanwhile"));
-            return self.refuse_call(turn, call, server);
+            return self.refuse_call(turn, call, unparked(server));
         }
         if is_parked {
             if let Some(open) = self.calls.get_mut(&call) {
@@ -76,26 +84,56 @@ impl ServedClient {
         }
     }
 
+    /// The questions of a call that are not answered yet.
+    fn open_questions(&self, call: CallId, open: &OpenCall) -> usize {
+        let parked = open.handle.as_ref().and_then(|handle| self.parked.get(handle));
+        let waiting = parked.map_or(0, |parked| parked.waiting.len());
+        let asked = self.asked.values().filter(|asked| asked.call == call).count();
+        open.queued.len() + waiting + asked
+    }
+
+    /// The params of a question for the client: no member of the server's leg. The aggregate names
+    /// the server.
+    fn question_params(&self, server: &str, params: &str) -> String {
+        let stamped = match self.facts.path.server {
+            Some(_) => restamped(params, &[]),
+            None => restamped(params, &[("trunkline/server", &frames::text(server))]),
+        };
+        let params = stamped.unwrap_or_else(|| "{}".to_owned());
+        // The modern era has no id for an address that is to be opened.
+        let edit = |name: &str, _: &str| match name {
+            "elicitationId" if self.is_modern() => Edit::Drop,
+            _ => Edit::Keep,
+        };
+        edited(&params, edit, &[]).unwrap_or(params)
+    }
+
     /// Asks a legacy client on the stream of its call.
-    fn ask(&mut self, turn: &mut InputStep<'_>, call: CallId, question: &Question) {
-        let asker = self.calls.get(&call).and_then(|open| open.asker.as_ref());
-        let Some(stream) = asker.map(|asker| asker.stream) else { return };
+    fn ask(&mut self, turn: &mut InputStep<'_>, call: CallId, question: Question) {
+        let Some(open) = self.calls.get_mut(&call) else { return };
+        let Some(stream) = open.asker.as_ref().map(|asker| asker.stream) else { return };
         let id = next(&mut self.counts.questions);
+        let mut params = question.params;
+        let read = readable(&params).unwrap_or_default();
+        if open.server_era == Era::Modern && read["mode"] == "url" {
+            let (name, visit) = ("elicitationId", id.to_string());
+            let appended = [(name, frames::text(&visit))];
+            let appended = appended.each_ref().map(|(name, id)| (*name, id.as_str()));
+            let drop = |had: &str, _: &str| if had == name { Edit::Drop } else { Edit::Keep };
+            params = edited(&params, drop, &appended).unwrap_or(params);
+            open.visits.push(visit);
+        }
         self.asked.insert(id, AskedQuestion { question: question.id, call, stream });
-        turn.send(stream, frames::request(id, &question.method, &question.params), false);
+        turn.send(stream, frames::request(id, &question.method, &params), false);
     }
 
     /// Ends a call whose server asks what cannot be asked.
-    fn refuse_call(&mut self, turn: &mut InputStep<'_>, call: CallId, server: &str) {
+    fn refuse_call(&mut self, turn: &mut InputStep<'_>, call: CallId, denial: Denial) {
         let Some(open) = self.calls.remove(&call) else { return };
         self.withdraw_questions(turn, call, &open);
         turn.push(Action::Cancel { call });
         let Some(asker) = open.asker else { return };
         self.requests.remove(&self.request_key(&asker));
-        let message = "the server asks the client meanwhile, as servers of older revisions do, and \
-                       this endpoint does not let calls wait for that (SEP-2322)";
-        let attached = json!({ "server": server, "outcome": "unknown", "retryable": false });
-        let denial = Denial::new(DenialKind::Upstream, message).with(attached);
         self.answer(turn, &asker, ShownOutcome::Denied(denial));
     }
 
@@ -152,6 +190,21 @@ impl ServedClient {
             turn.push(Action::Answer { question, answer });
         }
     }
+}
+
+/// The client did not declare what a server asks for.
+fn undeclared(needed: &Value) -> Denial {
+    let message = "the server asks for what the client did not declare";
+    Denial::new(DenialKind::MissingCapability, message)
+        .with(json!({ "requiredCapabilities": needed }))
+}
+
+/// The call would have to wait for its client, which this endpoint does not let it.
+fn unparked(server: &str) -> Denial {
+    let message = "the server asks the client meanwhile, as servers of older revisions do, and \
+                   this endpoint does not let calls wait for that (SEP-2322)";
+    let attached = json!({ "server": server, "outcome": "unknown", "retryable": false });
+    Denial::new(DenialKind::Upstream, message).with(attached)
 }
 
 fn withdrawal(id: u64) -> String {

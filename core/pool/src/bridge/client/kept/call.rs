@@ -36,4 +36,6 @@ pub(in crate::bridge::client) struct OpenCall {
     pub handle: Option<String>,
     /// Questions that come when those are answered that the client has.
     pub queued: Vec<Question>,
+    /// Ids of the addresses that a legacy client was asked to open for a modern server.
+    pub visits: Vec<String>,
 }

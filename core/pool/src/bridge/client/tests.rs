@@ -1,1 +1,0 @@
-//! Conversations of one client, as tables.
