@@ -1,5 +1,7 @@
 //! An endpoint over real sockets: clients that do as the protocol says, and those that do not.
 
+#[cfg(unix)]
+mod crowd;
 mod exchange;
 mod hostile;
 mod lines;
