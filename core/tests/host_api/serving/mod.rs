@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 mod crowd;
+mod documented;
 mod exchange;
 mod hostile;
 mod lines;
