@@ -16,13 +16,15 @@ use trunkline_pool::options::HandlerResult;
 use trunkline_pool::state::Moment;
 
 use super::calls::RunningCall;
-use super::endpoint::Endpoint;
 use super::lane::{LaneKind, McpHeaders, Served};
 use super::leases::Leases;
 use super::offers::{OfferCache, SessionOffers};
 use super::outlet::{Outlet, OutletItem, StreamId};
 use crate::driver::Driver;
 use crate::{Error, ErrorCode, Result, Session};
+
+/// Is told, with its number, that a client is over.
+pub(super) type AtEnd = Box<dyn Fn(u64) + Send + Sync>;
 
 /// A client of an endpoint.
 pub(crate) struct PoolClient {
@@ -33,7 +35,7 @@ pub(crate) struct PoolClient {
     pub(super) principal: String,
     pub(super) is_modern: bool,
     pub(super) me: Weak<PoolClient>,
-    pub(super) endpoint: Weak<Endpoint>,
+    at_end: AtEnd,
     pub(super) driver: Arc<Driver>,
     pub(super) session: Session,
     pub(super) leases: Leases,
@@ -58,7 +60,7 @@ impl PoolClient {
     /// A client that has said nothing yet.
     pub(super) fn new(
         me: &Weak<PoolClient>,
-        (endpoint, driver): (Weak<Endpoint>, Arc<Driver>),
+        (at_end, driver): (AtEnd, Arc<Driver>),
         (number, lane, facts): (u64, LaneKind, ClientFacts),
         (session, leases): (Session, Leases),
     ) -> PoolClient {
@@ -69,7 +71,7 @@ impl PoolClient {
             principal: facts.principal.clone(),
             is_modern: facts.era == Era::Modern,
             me: me.clone(),
-            endpoint,
+            at_end,
             driver,
             session,
             leases,
@@ -270,9 +272,7 @@ impl PoolClient {
         outlets.into_values().for_each(|outlet| outlet.send(OutletItem::Close));
         self.leases.give_up();
         self.session.close(None);
-        if let Some(endpoint) = self.endpoint.upgrade() {
-            endpoint.forget(self.number);
-        }
+        (self.at_end)(self.number);
         self.changed.notify_one();
     }
 

@@ -22,7 +22,7 @@ use trunkline_pool::options::{
     Admission, NewClient, ServeOptions, ServerSelection, SessionOptions, StatusOptions,
 };
 
-use super::client::PoolClient;
+use super::client::{AtEnd, PoolClient};
 use super::lane::{Clients, LaneError, LaneKind, OpenedClient, Principal, Served, ServedPath};
 use super::lanes::Lanes;
 use super::leases::Leases;
@@ -173,7 +173,13 @@ impl Endpoint {
         }
         let driver = self.pool.0.driver.clone();
         Ok(Arc::new_cyclic(|me| {
-            let of = (self.me.clone(), driver);
+            let endpoint = self.me.clone();
+            let at_end: AtEnd = Box::new(move |number| {
+                if let Some(endpoint) = endpoint.upgrade() {
+                    endpoint.forget(number);
+                }
+            });
+            let of = (at_end, driver);
             PoolClient::new(me, of, (number, caller.lane, facts), (session, Leases::default()))
         }))
     }

@@ -36,8 +36,8 @@ pub enum Action {
         /// Which.
         stream: StreamId,
     },
-    /// Send a request to a server. It is answered by `BridgeInput::Answered`, once, unless a `Cancel`
-    /// comes first.
+    /// Send a request to a server. It is answered by `BridgeInput::Answered`, once, unless a
+    /// `Cancel` comes first.
     Call {
         /// Which.
         call: CallId,

@@ -32,7 +32,8 @@ pub enum BridgeInput<'a> {
         /// Which.
         stream: StreamId,
     },
-    /// A stream is gone. That cancels the calls of a modern client, and of one that speaks in lines.
+    /// A stream is gone. That cancels the calls of a modern client, and of one that speaks in
+    /// lines.
     StreamClosed {
         /// Which.
         stream: StreamId,

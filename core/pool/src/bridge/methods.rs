@@ -1,5 +1,5 @@
-//! The methods that a client may send, as attached: in which era each exists, what must be offered for
-//! it, and where it leads.
+//! The methods that a client may send, as attached: in which era each exists, what must be offered
+//! for it, and where it leads.
 
 use crate::catalog::ListKind;
 use crate::config::Era;

@@ -1,8 +1,8 @@
 //! The bridge: what a served client says, as requests to servers, and back (SPEC 19.4, 19.5).
 //!
 //! One [`ServedClient`] is a state machine as the reducer of the pool is: no IO, no clock, nothing
-//! awaited. One [`BridgeInput`] is taken to its end and appends [`Action`]s, which are carried out in
-//! order.
+//! awaited. One [`BridgeInput`] is taken to its end and appends [`Action`]s, which are carried out
+//! in order.
 
 mod action;
 mod capabilities;

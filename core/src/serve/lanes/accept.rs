@@ -15,7 +15,8 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use super::front::Front;
-use super::http::{self, Peer};
+use super::http;
+use super::http::peer::Peer;
 use super::lines;
 use super::quotas::{QuotaKind, Seat};
 use super::rpc_errors;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::LaneBounds;
+use super::bounds::LaneBounds;
 use super::guard::OriginGuard;
-use super::http::LegacySessions;
+use super::http::sessions::LegacySessions;
 use super::quotas::Quotas;
 use super::tokens::Tokens;
 use crate::serve::lane::Clients;
-use crate::serve::outlet::StreamId;
+use crate::serve::outlet::{OutletBounds, StreamId};
 
 /// What every connection knows.
 pub(super) struct Front {
@@ -29,5 +29,14 @@ impl Front {
     /// The number of a new stream.
     pub(super) fn next_stream(&self) -> StreamId {
         StreamId(STREAMS.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The bounds of a request's stream: so many bytes that were sent are kept.
+    pub(super) fn request_bounds(&self, replay_bytes_max: usize) -> OutletBounds {
+        OutletBounds {
+            ends_with_last: true,
+            unsent_bytes_max: self.bounds.outbox_bytes,
+            replay_bytes_max,
+        }
     }
 }

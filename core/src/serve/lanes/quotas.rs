@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::LaneBounds;
+use super::bounds::LaneBounds;
 use crate::serve::lane::Principal;
 
 /// Counts what principals have.
@@ -57,12 +57,6 @@ impl Quotas {
         all.entry(who.clone()).or_default()[kind as usize] = wanted;
         drop(all);
         Some(Seat { quotas: self.clone(), who: who.clone(), kind, amount })
-    }
-
-    /// Whether nobody has anything.
-    #[cfg(test)]
-    pub(super) fn is_unused(&self) -> bool {
-        self.used().is_empty()
     }
 
     fn max(&self, kind: QuotaKind) -> usize {

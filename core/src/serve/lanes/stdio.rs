@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::LaneBounds;
+use super::bounds::LaneBounds;
 use super::front::Front;
 use super::guard::OriginGuard;
-use super::http::LegacySessions;
+use super::http::sessions::LegacySessions;
 use super::lines;
 use super::quotas::Quotas;
 use crate::Result;

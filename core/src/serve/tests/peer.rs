@@ -121,10 +121,6 @@ impl Peer {
     pub(super) fn hang_up(&self, exchange: &Exchange) {
         self.client.stream_closed(exchange.stream);
     }
-
-    pub(super) fn close(&self) {
-        self.client.close();
-    }
 }
 
 /// One request and what comes for it.

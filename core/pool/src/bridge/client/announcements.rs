@@ -1,7 +1,7 @@
 //! What happens without a request: changed lists, and the stream that a legacy session has for it.
 
-use super::kept::input_step::InputStep;
 use super::listens::changes;
+use super::records::input_step::InputStep;
 use super::served_client::ServedClient;
 use crate::bridge::action::Action;
 use crate::bridge::ids::StreamId;

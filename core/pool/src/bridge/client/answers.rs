@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::kept::call::OpenRequest;
-use super::kept::input_step::InputStep;
-use super::kept::outcome::ShownOutcome;
+use super::records::call::OpenRequest;
+use super::records::input_step::InputStep;
+use super::records::outcome::ShownOutcome;
 use super::served_client::ServedClient;
 use crate::bridge::action::Action;
 use crate::bridge::ids::StreamId;

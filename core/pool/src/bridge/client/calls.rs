@@ -1,8 +1,8 @@
 //! Answers, progress and messages of servers, on the stream of the request that they belong to.
 
-use super::kept::call::OpenCall;
-use super::kept::input_step::InputStep;
-use super::kept::outcome::ShownOutcome;
+use super::records::call::OpenCall;
+use super::records::input_step::InputStep;
+use super::records::outcome::ShownOutcome;
 use super::served_client::ServedClient;
 use crate::bridge::action::{Action, Unbridged};
 use crate::bridge::ids::CallId;
@@ -130,7 +130,7 @@ impl ServedClient {
     }
 }
 
-/// A modern server went on, so that the addresses were opened: a legacy client is told of each.
+/// A modern server went on, so the addresses were opened: a legacy client hears about each.
 fn complete_visits(turn: &mut InputStep<'_>, open: &OpenCall) {
     let Some(asker) = &open.asker else { return };
     for id in &open.visits {

@@ -1,8 +1,8 @@
 //! Ends: of a request, a stream, a client and the endpoint.
 
-use super::kept::call::OpenRequest;
-use super::kept::input_step::InputStep;
-use super::kept::subscription::Holder;
+use super::records::call::OpenRequest;
+use super::records::input_step::InputStep;
+use super::records::subscription::Holder;
 use super::served_client::ClientStage;
 use super::served_client::ServedClient;
 use crate::bridge::action::Action;

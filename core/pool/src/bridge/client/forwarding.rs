@@ -1,12 +1,13 @@
-//! Requests that go to a server: which one, with which params, and what the client carries for them.
+//! Requests that go to a server: which one, with which params, and what the client carries for
+//! them.
 
 use serde_json::json;
 
 use super::answers::full;
-use super::kept::call::OpenCall;
-use super::kept::input_step::InputStep;
-use super::kept::outcome::RouteEnd;
-use super::kept::outcome::ShownOutcome;
+use super::records::call::OpenCall;
+use super::records::input_step::InputStep;
+use super::records::outcome::RouteEnd;
+use super::records::outcome::ShownOutcome;
 use super::requests::ClientRequest;
 use super::served_client::ServedClient;
 use crate::bridge::action::{Action, CallNeeds};

@@ -4,13 +4,13 @@
 use serde_json::{Map, Value, json};
 
 use super::answers::full;
-use super::kept::call::OpenRequest;
-use super::kept::input_step::InputStep;
-use super::kept::listen::Listen;
-use super::kept::outcome::RouteEnd;
-use super::kept::outcome::ShownOutcome;
-use super::kept::subscription::Holder;
-use super::kept::subscription::ResourceKey;
+use super::records::call::OpenRequest;
+use super::records::input_step::InputStep;
+use super::records::listen::Listen;
+use super::records::outcome::RouteEnd;
+use super::records::outcome::ShownOutcome;
+use super::records::subscription::Holder;
+use super::records::subscription::ResourceKey;
 use super::requests::ClientRequest;
 use super::served_client::ServedClient;
 use crate::bridge::input::ListKinds;

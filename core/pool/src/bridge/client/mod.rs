@@ -1,14 +1,15 @@
-//! One served client as a state machine: what it asked, what servers ask it, and what it listens to.
+//! One served client as a state machine: what it asked, what servers ask it, and what it listens
+//! to.
 
 mod announcements;
 mod answers;
 mod calls;
 mod ending;
 mod forwarding;
-mod kept;
 mod listens;
 mod parking;
 mod questions;
+mod records;
 mod requests;
 mod rounds;
 mod served_client;

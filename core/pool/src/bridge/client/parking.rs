@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::forwarding::expired;
 use super::forwarding::responses;
-use super::kept::input_step::InputStep;
-use super::kept::outcome::RouteEnd;
-use super::kept::outcome::ShownOutcome;
-use super::kept::parked_call::ParkedCall;
-use super::kept::question::Question;
+use super::records::input_step::InputStep;
+use super::records::outcome::RouteEnd;
+use super::records::outcome::ShownOutcome;
+use super::records::parked_call::ParkedCall;
+use super::records::question::Question;
 use super::requests::ClientRequest;
 use super::rounds::asking;
 use super::served_client::ServedClient;

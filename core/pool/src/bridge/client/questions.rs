@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::kept::call::OpenCall;
-use super::kept::input_step::InputStep;
-use super::kept::outcome::ShownOutcome;
-use super::kept::question::AskedQuestion;
-use super::kept::question::Question;
+use super::records::call::OpenCall;
+use super::records::input_step::InputStep;
+use super::records::outcome::ShownOutcome;
+use super::records::question::AskedQuestion;
+use super::records::question::Question;
 use super::served_client::ServedClient;
 use super::served_client::next;
 use crate::bridge::action::{Action, Unbridged};

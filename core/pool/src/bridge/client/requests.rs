@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::kept::call::OpenRequest;
-use super::kept::call::RequestKey;
-use super::kept::input_step::InputStep;
-use super::kept::outcome::RouteEnd;
-use super::kept::outcome::ShownOutcome;
+use super::records::call::OpenRequest;
+use super::records::call::RequestKey;
+use super::records::input_step::InputStep;
+use super::records::outcome::RouteEnd;
+use super::records::outcome::ShownOutcome;
 use super::served_client::ClientStage;
 use super::served_client::Opened;
 use super::served_client::ServedClient;

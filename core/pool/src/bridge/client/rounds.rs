@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::kept::call::OpenCall;
-use super::kept::input_step::InputStep;
-use super::kept::outcome::ShownOutcome;
+use super::records::call::OpenCall;
+use super::records::input_step::InputStep;
+use super::records::outcome::ShownOutcome;
 use super::served_client::ServedClient;
 use crate::bridge::seal::{CarriedState, seal};
 use crate::bridge::wire::codes::{Denial, DenialKind};

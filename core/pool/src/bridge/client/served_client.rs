@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::kept::call::OpenCall;
-use super::kept::call::OpenRequest;
-use super::kept::call::RequestKey;
-use super::kept::input_step::InputStep;
-use super::kept::listen::Listen;
-use super::kept::parked_call::ParkedCall;
-use super::kept::question::AskedQuestion;
-use super::kept::subscription::ResourceKey;
-use super::kept::subscription::Subscription;
+use super::records::call::OpenCall;
+use super::records::call::OpenRequest;
+use super::records::call::RequestKey;
+use super::records::input_step::InputStep;
+use super::records::listen::Listen;
+use super::records::parked_call::ParkedCall;
+use super::records::question::AskedQuestion;
+use super::records::subscription::ResourceKey;
+use super::records::subscription::Subscription;
 use crate::bridge::action::Action;
 use crate::bridge::capabilities::ClientCapabilities;
 use crate::bridge::facts::{ClientFacts, LaneKind};

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::answers::full;
-use super::kept::input_step::InputStep;
-use super::kept::outcome::RouteEnd;
-use super::kept::outcome::ShownOutcome;
-use super::kept::subscription::Holder;
-use super::kept::subscription::ResourceKey;
-use super::kept::subscription::Subscription;
+use super::records::input_step::InputStep;
+use super::records::outcome::RouteEnd;
+use super::records::outcome::ShownOutcome;
+use super::records::subscription::Holder;
+use super::records::subscription::ResourceKey;
+use super::records::subscription::Subscription;
 use super::requests::ClientRequest;
 use super::served_client::ServedClient;
 use crate::bridge::action::Action;

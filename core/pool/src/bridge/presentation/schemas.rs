@@ -9,9 +9,7 @@ use crate::json::readable;
 
 /// The output schema of a tool, wrapped, where it does not describe an object.
 pub(in crate::bridge) fn wrapped(definition: &str) -> Option<String> {
-    if memchr::memmem::find(definition.as_bytes(), b"outputSchema").is_none() {
-        return None;
-    }
+    memchr::memmem::find(definition.as_bytes(), b"outputSchema")?;
     let mut definition = readable(definition)?;
     let schema = definition.get_mut("outputSchema").filter(|schema| !schema.is_null())?;
     if schema["type"] == "object" {

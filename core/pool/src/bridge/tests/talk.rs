@@ -161,22 +161,26 @@ impl Talk {
                 self.now.unix_seconds += number(1);
                 self.take(BridgeInput::Tick)
             }
-            _ => {
-                let text = match words[1] {
-                    "raw" => rest(2),
-                    "<" => format!(r#"{{"jsonrpc":"2.0","id":{},"result":{}}}"#, words[2], rest(3)),
-                    _ => {
-                        let id = if words[2] == "-" { "" } else { words[2] };
-                        let id =
-                            if id.is_empty() { String::new() } else { format!(r#""id":{id},"#) };
-                        let (method, params) = (words[3], rest(4));
-                        format!(r#"{{"jsonrpc":"2.0",{id}"method":"{method}","params":{params}}}"#)
-                    }
-                };
-                let stream = StreamId(number(0));
-                self.take(BridgeInput::Message { stream, text: &text, headers: None })
-            }
+            _ => self.says(&words, rest),
         }
+    }
+
+    /// The client says something on a stream.
+    fn says(&mut self, words: &[&str], rest: impl Fn(usize) -> String) -> Vec<Action> {
+        let text = match words[1] {
+            "raw" => rest(2),
+            "<" => format!(r#"{{"jsonrpc":"2.0","id":{},"result":{}}}"#, words[2], rest(3)),
+            _ => {
+                let id = match words[2] {
+                    "-" => String::new(),
+                    id => format!(r#""id":{id},"#),
+                };
+                let (method, params) = (words[3], rest(4));
+                format!(r#"{{"jsonrpc":"2.0",{id}"method":"{method}","params":{params}}}"#)
+            }
+        };
+        let stream = StreamId(words[0].parse().unwrap_or_default());
+        self.take(BridgeInput::Message { stream, text: &text, headers: None })
     }
 
     pub fn take(&mut self, input: BridgeInput<'_>) -> Vec<Action> {

@@ -8,7 +8,6 @@ use http_body::Body;
 use hyper::body::Incoming;
 
 use super::replies::{self, HttpReply};
-use super::routes::closed;
 use crate::serve::lane::Principal;
 use crate::serve::lanes::front::Front;
 use crate::serve::lanes::quotas::QuotaKind;
@@ -26,7 +25,7 @@ pub(super) async fn text(
     let bytes_max = front.bounds.body_bytes;
     let too_large = || {
         let text = format!("the body has more than {bytes_max} bytes");
-        Box::new(closed(replies::plain(413, &text)))
+        Box::new(replies::closed(replies::plain(413, &text)))
     };
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
     let length: usize = length.unwrap_or(bytes_max);
@@ -35,16 +34,19 @@ pub(super) async fn text(
     }
     let Some(_seat) = front.quotas.take(who, QuotaKind::BodyBytes, length) else {
         let text = "this principal sends too much at one time";
-        return Err(Box::new(closed(replies::plain(429, text))));
+        return Err(Box::new(replies::closed(replies::plain(429, text))));
     };
     let read = tokio::time::timeout(front.bounds.body_wait, collect(body, bytes_max)).await;
     let bytes = match read {
         Err(_elapsed) => {
-            return Err(Box::new(closed(replies::plain(408, "the body did not come in time"))));
+            return Err(Box::new(replies::closed(replies::plain(
+                408,
+                "the body did not come in time",
+            ))));
         }
         Ok(Err(BodyFault::TooLarge)) => return Err(too_large()),
         Ok(Err(BodyFault::Broken)) => {
-            return Err(Box::new(closed(replies::plain(400, "the body cannot be read"))));
+            return Err(Box::new(replies::closed(replies::plain(400, "the body cannot be read"))));
         }
         Ok(Ok(bytes)) => bytes,
     };

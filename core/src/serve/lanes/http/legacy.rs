@@ -6,7 +6,6 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue, StatusCode};
 
 use super::events::{self, Answering};
-use super::post::outlet_bounds;
 use super::replies::{self, HttpReply};
 use super::sessions::LegacySession;
 use crate::serve::lane::{LaneError, LaneKind, McpHeaders, Principal, Served, ServedPath};
@@ -46,7 +45,7 @@ pub(super) async fn open(
         Err(error) => return replies::refusal(message.text, &error),
     };
     let mut unopened = UnopenedClient(Some(client.clone()));
-    let (outlet, outbox) = Outlet::new(front.next_stream(), outlet_bounds(front, 0));
+    let (outlet, outbox) = Outlet::new(front.next_stream(), front.request_bounds(0));
     client.message(message.text, Some(message.headers), outlet);
     let session = if outbox.has_opened_session() {
         match front.sessions.add((who, path.clone()), client, seat) {
@@ -94,7 +93,7 @@ pub(super) async fn message(
         Ok(session) => session,
         Err(error) => return replies::refusal(message.text, &error),
     };
-    let bounds = outlet_bounds(front, front.bounds.replay_bytes);
+    let bounds = front.request_bounds(front.bounds.replay_bytes);
     let (outlet, outbox) = Outlet::new(front.next_stream(), bounds);
     let in_use = session.in_use();
     session.keep(outlet.clone());

@@ -6,13 +6,16 @@
 mod body;
 mod events;
 mod get;
+pub(super) mod idle;
 mod legacy;
+pub(super) mod peer;
 mod post;
 mod replies;
+mod reply_body;
 mod routes;
-mod sessions;
+pub(super) mod sessions;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -20,40 +23,8 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 
-pub(super) use self::sessions::{LegacySessions, end_idle};
+use self::peer::Peer;
 use super::front::Front;
-use super::quotas::{QuotaKind, Seat};
-use crate::serve::lane::Principal;
-
-/// The other side of a connection.
-pub(super) struct Peer {
-    /// Who it is, where the system says so.
-    user: Option<Principal>,
-    /// The share of the one whose requests it carries.
-    seat: Mutex<Option<Seat>>,
-}
-
-impl Peer {
-    /// One that has to show a token.
-    pub(super) fn of_port() -> Peer {
-        Peer { user: None, seat: Mutex::new(None) }
-    }
-
-    /// One that the system names; without a seat it has too many connections.
-    pub(super) fn of_socket(user: Principal, seat: Option<Seat>) -> Peer {
-        Peer { user: Some(user), seat: Mutex::new(seat) }
-    }
-
-    /// Counts the connection as one of this principal's, if that has room for it.
-    fn is_seated(&self, front: &Front, who: &Principal) -> bool {
-        let mut seat = self.seat.lock().unwrap_or_else(PoisonError::into_inner);
-        if seat.as_ref().is_some_and(|seat| seat.who() == who) {
-            return true;
-        }
-        *seat = front.quotas.take(who, QuotaKind::Connections, 1);
-        seat.is_some()
-    }
-}
 
 /// Serves the requests of a connection until it is closed by its client, fails, or the endpoint
 /// drains.

@@ -9,13 +9,12 @@ use hyper::body::Incoming;
 
 use super::events::{self, Answering};
 use super::replies::{self, HttpReply};
-use super::routes::closed;
 use super::{body, legacy};
 use crate::serve::lane::{LaneKind, McpHeaders, Principal, Served, ServedPath};
 use crate::serve::lanes::front::Front;
 use crate::serve::lanes::opening::{self, MODERN_REVISION, MessageEra};
 use crate::serve::lanes::rpc_errors;
-use crate::serve::outlet::{Outlet, OutletBounds, StreamId};
+use crate::serve::outlet::{Outlet, StreamId};
 
 /// The kinds of answers that a client of Streamable HTTP takes.
 const KINDS: [&str; 2] = ["application/json", "text/event-stream"];
@@ -31,11 +30,14 @@ pub(super) async fn answer(
     body: Incoming,
 ) -> HttpReply {
     if !is_json(&head.headers) {
-        return closed(replies::plain(415, "the body must have the type application/json"));
+        return replies::closed(replies::plain(
+            415,
+            "the body must have the type application/json",
+        ));
     }
     if !takes_all(&head.headers, &KINDS) {
         let text = "Accept must take application/json and text/event-stream";
-        return closed(replies::plain(406, text));
+        return replies::closed(replies::plain(406, text));
     }
     let text = match body::text(front, &who, &head.headers, body).await {
         Ok(text) => text,
@@ -79,20 +81,11 @@ async fn modern(
         Ok(client) => client,
         Err(error) => return replies::refusal(message.text, &error),
     };
-    let (outlet, outbox) = Outlet::new(front.next_stream(), outlet_bounds(front, 0));
+    let (outlet, outbox) = Outlet::new(front.next_stream(), front.request_bounds(0));
     let guard = ClosedStream { client: client.clone(), stream: outlet.stream() };
     client.message(message.text, Some(message.headers), outlet);
     let how = Answering { wants_events, has_ids: false, keep_alive: front.bounds.keep_alive };
     events::answer(outbox, &how, vec![Box::new(guard)]).await
-}
-
-/// The bounds of the stream of a request.
-pub(super) fn outlet_bounds(front: &Front, replay_bytes_max: usize) -> OutletBounds {
-    OutletBounds {
-        ends_with_last: true,
-        unsent_bytes_max: front.bounds.outbox_bytes,
-        replay_bytes_max,
-    }
 }
 
 /// Tells a client, when dropped, that a stream of its is read no more.

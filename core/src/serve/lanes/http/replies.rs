@@ -3,12 +3,12 @@
 use bytes::Bytes;
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CONTENT_TYPE, VARY,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, CONNECTION, CONTENT_TYPE, VARY,
     WWW_AUTHENTICATE,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
 
-use super::events::ReplyBody;
+use super::reply_body::ReplyBody;
 use crate::serve::lane::LaneError;
 use crate::serve::lanes::rpc_errors;
 
@@ -91,4 +91,10 @@ pub(super) fn allow_origin(headers: &mut HeaderMap, origin: HeaderValue) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(VARY, HeaderValue::from_static("Origin"));
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("mcp-session-id"));
+}
+
+/// The same answer on a connection that ends with it: its body is not read.
+pub(super) fn closed(mut reply: HttpReply) -> HttpReply {
+    reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    reply
 }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use http::header::{AUTHORIZATION, CONNECTION};
+use http::header::AUTHORIZATION;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, StatusCode};
 use hyper::body::Incoming;
 use url::form_urlencoded;
 
+use super::peer::Peer;
 use super::replies::{self, HttpReply};
-use super::{Peer, get, legacy, post};
+use super::{get, legacy, post};
 use crate::serve::lane::{Principal, ServedPath};
 use crate::serve::lanes::front::Front;
 use crate::serve::lanes::guard::only;
@@ -30,7 +31,7 @@ pub(super) async fn answer(
     let (head, body) = request.into_parts();
     let origin = match front.guard.check(&head, peer.user.is_none()) {
         Ok(origin) => origin,
-        Err(refused) => return closed(replies::plain(refused.status, refused.text)),
+        Err(refused) => return replies::closed(replies::plain(refused.status, refused.text)),
     };
     let mut reply = welcome(&front, &peer, &head, body, origin.is_some()).await;
     if let Some(origin) = origin {
@@ -52,7 +53,9 @@ async fn welcome(
         "/healthz" => return healthy(head, true),
         "/readyz" => return healthy(head, front.clients.is_ready()),
         // No authorization server stands behind the token, and no document names one.
-        _ if path.starts_with("/.well-known/") => return closed(replies::plain(404, NOT_HERE)),
+        _ if path.starts_with("/.well-known/") => {
+            return replies::closed(replies::plain(404, NOT_HERE));
+        }
         _ => {}
     }
     if head.method == Method::OPTIONS && is_page {
@@ -61,13 +64,13 @@ async fn welcome(
     if names_token(head.uri.query().unwrap_or_default()) {
         let text = "a token in the URL is refused: it would be kept in logs; send it as \
                     `Authorization: Bearer <token>`, and replace this one";
-        return closed(replies::plain(400, text));
+        return replies::closed(replies::plain(400, text));
     }
     let Some(who) = principal(front, peer, head).await else {
-        return closed(replies::unauthorized());
+        return replies::closed(replies::unauthorized());
     };
     if !peer.is_seated(front, &who) {
-        return closed(replies::plain(429, "this principal has too many connections"));
+        return replies::closed(replies::plain(429, "this principal has too many connections"));
     }
     if path == "/metrics" {
         return match head.method {
@@ -76,13 +79,13 @@ async fn welcome(
         };
     }
     let Some(served) = ServedPath::parse(path) else {
-        return closed(replies::plain(404, &rpc_errors::not_served(path).message));
+        return replies::closed(replies::plain(404, &rpc_errors::not_served(path).message));
     };
     match head.method {
         Method::POST => post::answer(front, &served, who, head, body).await,
         Method::GET => get::answer(front, &served, &who, head),
         Method::DELETE => legacy::delete(front, &served, &who, head),
-        _ => closed(replies::no_method("POST, GET, DELETE")),
+        _ => replies::closed(replies::no_method("POST, GET, DELETE")),
     }
 }
 
@@ -125,10 +128,4 @@ fn healthy(head: &Parts, is_well: bool) -> HttpReply {
 fn metrics(front: &Front) -> HttpReply {
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     replies::whole(200, kind, front.clients.metrics())
-}
-
-/// The same answer on a connection that ends with it: its body is not read.
-pub(super) fn closed(mut reply: HttpReply) -> HttpReply {
-    reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-    reply
 }

@@ -5,12 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::Result;
 use crate::serve::lane::{Principal, Served, ServedPath};
-use crate::serve::lanes::front::Front;
 use crate::serve::lanes::quotas::Seat;
 use crate::serve::outlet::{Outlet, StreamId};
 use crate::serve::secrets::random;
@@ -82,6 +80,15 @@ impl LegacySessions {
         }
     }
 
+    /// Ends the sessions that nobody used since then.
+    pub(super) fn end_idle(&self, before: Instant) {
+        let idle: Vec<Arc<LegacySession>> = {
+            let all = self.all();
+            all.values().filter(|session| session.is_idle_since(before)).cloned().collect()
+        };
+        idle.iter().for_each(|session| self.end(session));
+    }
+
     /// Ends every session.
     pub(in crate::serve::lanes) fn close_all(&self) {
         let all = std::mem::take(&mut *self.all());
@@ -133,22 +140,5 @@ impl Drop for InUse {
         let mut state = self.0.state();
         state.open = state.open.saturating_sub(1);
         state.last_used = Instant::now();
-    }
-}
-
-/// Ends the sessions that nobody uses, until the endpoint drains.
-pub(in crate::serve::lanes) async fn end_idle(front: Arc<Front>, mut drain: watch::Receiver<bool>) {
-    let idle = front.bounds.idle;
-    loop {
-        tokio::select! {
-            () = tokio::time::sleep(idle / 4) => {}
-            _ = drain.wait_for(|drains| *drains) => return,
-        }
-        let Some(before) = Instant::now().checked_sub(idle) else { continue };
-        let idle: Vec<Arc<LegacySession>> = {
-            let all = front.sessions.all();
-            all.values().filter(|session| session.is_idle_since(before)).cloned().collect()
-        };
-        idle.iter().for_each(|session| front.sessions.end(session));
     }
 }
