@@ -16,7 +16,10 @@ const FIRST_MODERN: &str = "2026-07-28";
 
 /// What servers said of themselves, read once.
 #[derive(Default)]
-pub(super) struct OfferCache(Mutex<BTreeMap<Arc<str>, (Introduction, Arc<SaidTexts>)>>);
+pub(super) struct OfferCache(Mutex<BTreeMap<Arc<str>, Introduced>>);
+
+/// An introduction, and its texts.
+type Introduced = (Introduction, Arc<SaidTexts>);
 
 /// What one server said of itself, as the bridge takes it.
 struct SaidTexts {

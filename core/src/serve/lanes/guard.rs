@@ -159,8 +159,10 @@ mod tests {
 
     use super::*;
 
-    /// SERVING A7.2: the headers, and the status of the refusal or 0.
-    const REQUESTS: &[(&str, &[(&str, &str)], u16)] = &[
+    /// SERVING A7.2: the target, the headers, and the status of the refusal or 0.
+    type Row = (&'static str, &'static [(&'static str, &'static str)], u16);
+
+    const REQUESTS: &[Row] = &[
         ("/mcp", &[("host", "localhost:4000")], 0),
         ("/mcp", &[("host", "LOCALHOST:4000")], 0),
         ("/mcp", &[("host", "127.0.0.1:4000")], 0),
