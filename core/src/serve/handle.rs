@@ -3,20 +3,14 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use trunkline_pool::options::{ServeLimits, ServeOptions};
-use trunkline_pool::settings::Platform;
 
 use super::endpoint::Endpoint;
 use super::lane::{Clients, ServedPath};
 use super::lanes::{LaneBounds, LaneConfig, Lanes, serve_stdio};
-use crate::storage::{DirPurpose, host_variable, user_folder};
 use crate::{Error, ErrorCode, Pool, Result};
-
-/// Each endpoint without a file of tokens has one of its own.
-static LAST: AtomicU64 = AtomicU64::new(0);
 
 /// An endpoint that serves a pool to clients that do not embed it (SPEC 19).
 ///
@@ -26,8 +20,6 @@ pub struct Serving {
     address: Option<SocketAddr>,
     socket: Option<PathBuf>,
     token: Option<Arc<str>>,
-    /// A file of tokens that goes with the endpoint.
-    own_tokens: Option<PathBuf>,
 }
 
 impl Pool {
@@ -45,15 +37,9 @@ impl Pool {
     pub fn serve(&self, options: ServeOptions) -> Result<Serving> {
         self.0.driver.check_process()?;
         self.0.driver.check_open()?;
-        let mut config = lane_config(&options);
-        let own_tokens = match (&config.token_file, &config.http) {
-            (None, Some(_)) => Some(own_token_file()?),
-            _ => None,
-        };
-        config.token_file = config.token_file.or_else(|| own_tokens.clone());
+        let config = lane_config(&options);
         let endpoint = Endpoint::new(self.clone(), options)?;
-        let mut serving =
-            Serving { endpoint, address: None, socket: None, token: None, own_tokens };
+        let mut serving = Serving { endpoint, address: None, socket: None, token: None };
         let clients: Arc<dyn Clients> = serving.endpoint.clone();
         let lanes = Lanes::open(config, clients, self.0.driver.runtime.handle())?;
         serving.address = lanes.address();
@@ -111,7 +97,7 @@ impl Serving {
     }
 
     /// The first token of the file, for a client of the host's own. Where no file is named it is
-    /// the only one; it ends with the endpoint.
+    /// the only one, and in no file; it ends with the endpoint.
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()
     }
@@ -131,11 +117,6 @@ impl Drop for Serving {
             return;
         }
         self.endpoint.end();
-        if let Some(file) = &self.own_tokens
-            && let Err(error) = std::fs::remove_file(file)
-        {
-            tracing::debug!(%error, "the tokens of an endpoint were gone before it");
-        }
     }
 }
 
@@ -157,15 +138,4 @@ fn lane_config(options: &ServeOptions) -> LaneConfig {
             ..LaneBounds::default()
         },
     }
-}
-
-/// Where the tokens of an endpoint are whose options name no file.
-fn own_token_file() -> Result<PathBuf> {
-    let folder = user_folder(DirPurpose::State, Platform::current(), host_variable);
-    let folder = folder.map_err(|why| {
-        let message = format!("the option `token_file` is needed: {why}");
-        Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "token_file")
-    })?;
-    let number = LAST.fetch_add(1, Ordering::Relaxed);
-    Ok(folder.join("serve").join(format!("{}-{number}.tokens", std::process::id())))
 }

@@ -46,7 +46,8 @@ pub(super) use self::stdio::serve as serve_stdio;
 pub(super) struct LaneConfig {
     pub http: Option<SocketAddr>,
     pub socket: Option<PathBuf>,
-    /// Where the tokens of a port are; it is made if it is not there.
+    /// Where the tokens of a port are: the file is made if it is not there. Without one there is a
+    /// token that is in no file.
     pub token_file: Option<PathBuf>,
     pub allowed_hosts: Vec<String>,
     pub allowed_origins: Vec<String>,
@@ -85,6 +86,7 @@ impl Lanes {
         let guard = OriginGuard::new(address, &config.allowed_hosts, &config.allowed_origins)?;
         let tokens = match &config.token_file {
             Some(file) => Some(Arc::new(Tokens::open(file.clone(), config.bounds.token_recheck)?)),
+            None if config.http.is_some() => Some(Arc::new(Tokens::random()?)),
             None => None,
         };
         let mut bounds = config.bounds;

@@ -21,7 +21,8 @@ use crate::storage::{FileContent, FileVersion, OwnFile, lock_now};
 
 /// The tokens that are valid, and the file that they come from.
 pub(super) struct Tokens {
-    file: OwnFile,
+    /// None for a token of this process alone.
+    file: Option<OwnFile>,
     /// So long a token that was found is valid without another look.
     recheck: Duration,
     known: Mutex<KnownTokens>,
@@ -70,7 +71,23 @@ impl Tokens {
         let version = file.stamp()?;
         let entries = read(&file)?;
         let known = KnownTokens { entries, version: Some(version), checked: Instant::now() };
-        Ok(Tokens { file, recheck, known: Mutex::new(known), turn: OneByOne::default() })
+        Ok(Tokens::of(Some(file), recheck, known))
+    }
+
+    /// One token, which is in no file.
+    ///
+    /// # Errors
+    /// `internal` where the system gives no random bytes.
+    pub(super) fn random() -> Result<Tokens> {
+        let who = Principal { kind: PrincipalKind::Token, name: FIRST_NAME.into(), profile: None };
+        let secret = URL_SAFE_NO_PAD.encode(random()?).into();
+        let entries = Arc::new([NamedToken { secret, who }]);
+        let known = KnownTokens { entries, version: None, checked: Instant::now() };
+        Ok(Tokens::of(None, Duration::MAX, known))
+    }
+
+    fn of(file: Option<OwnFile>, recheck: Duration, known: KnownTokens) -> Tokens {
+        Tokens { file, recheck, known: Mutex::new(known), turn: OneByOne::default() }
     }
 
     /// The first token, for a host that hands it to a client of its own.
@@ -86,8 +103,9 @@ impl Tokens {
             let known = self.known();
             (known.entries.clone(), known.checked.elapsed() < self.recheck)
         };
-        if is_fresh && let Some(found) = find(&entries, token) {
-            return Some(found);
+        let found = find(&entries, token);
+        if self.file.is_none() || is_fresh && found.is_some() {
+            return found;
         }
         let tokens = self.clone();
         let refresh = self.turn.run(move || tokens.refresh());
@@ -100,7 +118,8 @@ impl Tokens {
 
     /// Reads the file if it is another one. Without a file that can be read no token is valid.
     fn refresh(&self) {
-        let version = self.file.stamp().ok();
+        let Some(file) = &self.file else { return };
+        let version = file.stamp().ok();
         {
             let mut known = self.known();
             let is_same = version.is_some() && known.version == version;
@@ -109,7 +128,7 @@ impl Tokens {
                 return;
             }
         }
-        let read = read(&self.file);
+        let read = read(file);
         if let Err(error) = &read {
             tracing::warn!(%error, "no token is valid: their file cannot be read");
         }
