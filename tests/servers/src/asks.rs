@@ -38,11 +38,11 @@ impl Asks {
         }
     }
 
-    fn new_id(&self) -> Value {
+    pub fn new_id(&self) -> Value {
         format!("ask-{}", self.numbers.fetch_add(1, Ordering::Relaxed)).into()
     }
 
-    fn wait_for(&self, id: &Value) -> Receiver<Value> {
+    pub fn wait_for(&self, id: &Value) -> Receiver<Value> {
         let (to, from) = channel();
         lock(&self.open).insert(id.to_string(), to);
         from
@@ -132,7 +132,7 @@ pub fn client(turn: &mut Turn, call: &Call) {
 }
 
 /// The answer, or nothing once the call is cancelled or the time is over.
-fn wait(answer: &Receiver<Value>, cancel: &Cancel, until: Option<Instant>) -> Option<Value> {
+pub fn wait(answer: &Receiver<Value>, cancel: &Cancel, until: Option<Instant>) -> Option<Value> {
     loop {
         match answer.recv_timeout(LOOK) {
             Ok(answer) => return Some(answer),

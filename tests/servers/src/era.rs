@@ -79,10 +79,11 @@ impl Opened {
 /// Whether a request is to be answered as usual; otherwise it has been dealt with. `method` has its
 /// quotes.
 pub fn admits(turn: &mut Turn, id: &[u8], method: &[u8], params: &[u8]) -> bool {
-    if method == b"\"initialize\"" {
+    let server = turn.server;
+    let is_modern = server.flags.era != Era::Legacy && is_modern(params);
+    if method == b"\"initialize\"" && !is_modern {
         return admits_handshake(turn, id);
     }
-    let server = turn.server;
     let opened = &server.opened;
     let was_asked = opened.other.swap(true, Ordering::Relaxed);
     if server.flags.era == Era::Legacy {
@@ -117,6 +118,11 @@ pub fn is_heard(server: &Server, meta: Option<&[u8]>, level: &str) -> bool {
     };
     let asked = text_param(meta, "io.modelcontextprotocol/logLevel");
     grave(&asked).is_some_and(|asked| grave(level) >= Some(asked))
+}
+
+/// Whether the params are those of a request of the modern era.
+pub fn is_modern(params: &[u8]) -> bool {
+    member(params, "_meta").is_some_and(|meta| member(meta, PROTOCOL_VERSION).is_some())
 }
 
 fn admits_handshake(turn: &mut Turn, id: &[u8]) -> bool {
@@ -181,10 +187,12 @@ fn revisions(turn: &Turn) -> Vec<String> {
     named.split(',').map(str::to_string).collect()
 }
 
-const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+/// The member of `_meta` that names the revision of a request.
+pub const PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
 /// What the modern era has no place for.
-const REMOVED: [&[u8]; 4] = [
+const REMOVED: [&[u8]; 5] = [
+    b"\"initialize\"",
     b"\"ping\"",
     b"\"resources/subscribe\"",
     b"\"resources/unsubscribe\"",

@@ -55,6 +55,8 @@ pub struct Flags {
     /// What is odd about the cursors of pages.
     pub cursors: Cursors,
     pub list_changes: bool,
+    /// Lists what the official conformance suite asks for, and answers as strictly as it wants.
+    pub fixtures: bool,
     /// Declares that calls of tools can be tasks, in the legacy era.
     pub tasks: bool,
     /// The generated tools describe themselves anew at each start that the start log knows.
@@ -145,7 +147,23 @@ impl Flags {
             let value = args.next().ok_or_else(|| format!("{flag} needs a value"))?;
             flags.set_value(&flag, value)?;
         }
+        flags.settle_fixtures();
         Ok(flags)
+    }
+
+    /// The suite's prompts and resources stand in the place of the others, lists change, and each
+    /// has caching hints.
+    fn settle_fixtures(&mut self) {
+        if self.fixtures {
+            (self.no_prompts, self.no_resources, self.list_changes) = (true, true, true);
+            self.ttl_ms.get_or_insert(0);
+            self.cache_scope.get_or_insert_with(|| "private".to_string());
+        }
+    }
+
+    /// Whether messages go through the front of a transport that is no pipe.
+    pub fn is_fronted(&self) -> bool {
+        self.http.or(self.sse).or(self.ws).is_some() || self.http_unix.is_some()
     }
 
     fn set_switch(&mut self, flag: &str) -> bool {
@@ -169,6 +187,7 @@ impl Flags {
             "--drift-once" => &mut self.drift_once,
             "--shrink" => &mut self.shrink,
             "--tasks" => &mut self.tasks,
+            "--fixtures" => &mut self.fixtures,
             "--list-changes" => &mut self.list_changes,
             "--wrapped" => &mut self.wrapped,
             "--hold" => &mut self.hold,
@@ -304,7 +323,7 @@ Transport    stdio, or --http PORT, --http-unix PATH|@NAME, --sse PORT or --ws P
 
 Lists        --tools N  --generated-only  --page-size N  --page-changes N  --no-tools  --no-prompts  --no-resources  --tools-only
              --malformed-tools  --repeat-cursor  --list-changes  --drift  --drift-once  --shrink  --label TEXT
-             --hints all|none  --cursors empty|empty-end|refused-once|refused  --tasks
+             --hints all|none  --cursors empty|empty-end|refused-once|refused  --tasks  --fixtures
 Era          --era legacy|modern|dual  --revisions V,V  --listen refuse|mute|late|nothing|tools|once|cancel-second|refuse-second
              --ttl-ms N  --cache-scope private|public  --early answered|ignored|hangs|exits|confused
 Delays       --start-delay-ms N  --initialize-delay-ms N  --list-delay-ms N  --reply-delay-ms N

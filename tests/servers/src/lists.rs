@@ -1,5 +1,6 @@
 //! The four lists, which can change while the server runs.
 
+use crate::fixtures::Fixtures;
 use crate::flags::{Cursors, Flags, Hints};
 use crate::tools::{TOOLS, Tool};
 use crate::wire::quote;
@@ -12,7 +13,7 @@ pub struct Item {
 }
 
 /// Which of the four lists.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     Tools,
     Prompts,
@@ -82,6 +83,9 @@ impl Lists {
             lists.add(Kind::Resources, "test://one", "");
             lists.add(Kind::Resources, "test://two", "");
             lists.add(Kind::Templates, "test://item/{id}", "");
+        }
+        if flags.fixtures {
+            Fixtures::read().list(&mut lists);
         }
         lists
     }

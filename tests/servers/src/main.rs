@@ -9,6 +9,7 @@ mod asks;
 mod changes;
 mod era;
 mod family;
+mod fixtures;
 mod flags;
 mod http;
 mod listens;

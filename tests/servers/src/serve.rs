@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use crate::asks::Asks;
 use crate::era::{self, Era, Opened};
+use crate::fixtures::{self, Fixtures};
 use crate::flags::Flags;
 use crate::listens::{self, Change, Listens, announce};
 use crate::lists::{Kind, Lists};
@@ -22,6 +23,8 @@ use crate::wire::{Batch, Output, quote};
 /// What all threads of the server share.
 pub struct Server {
     pub flags: Flags,
+    /// With `--fixtures`.
+    pub fixtures: Option<Fixtures>,
     pub output: Output,
     pub lists: Mutex<Lists>,
     pub slow: SlowCalls,
@@ -45,6 +48,7 @@ impl Server {
     pub fn new(flags: Flags, starts: usize) -> Server {
         Server {
             lists: Mutex::new(Lists::new(&flags, starts)),
+            fixtures: flags.fixtures.then(Fixtures::read),
             flags,
             output: Output::new(),
             slow: SlowCalls::default(),
@@ -143,6 +147,7 @@ fn handle(turn: &mut Turn, line: &[u8]) {
         note(turn, method);
         return;
     }
+    turn.batch.completes = turn.server.fixtures.is_some() && era::is_modern(message.params);
     match message.id {
         Some(id) if method == b"\"tools/call\"" => call(turn, id, message.params),
         Some(id) => request(turn, id, method, message.params),
@@ -152,6 +157,9 @@ fn handle(turn: &mut Turn, line: &[u8]) {
 
 fn call(turn: &mut Turn, id: &[u8], params: &[u8]) {
     turn.server.calls_seen.fetch_add(1, Ordering::Relaxed);
+    if fixtures::answer(turn, id, "tools/call", params) {
+        return;
+    }
     let Some(call) = Call::read(id, params) else {
         return turn.batch.error(id, -32602, "the call names no tool", None);
     };
@@ -228,6 +236,9 @@ fn request(turn: &mut Turn, id: &[u8], method: &[u8], params: &[u8]) {
 }
 
 fn answer(turn: &mut Turn, id: &[u8], method: &str, params: &[u8]) {
+    if fixtures::answer(turn, id, method, params) {
+        return;
+    }
     let only_tools = turn.server.flags.tools_only;
     match method {
         "initialize" => initialize(turn, id, params),

@@ -5,6 +5,8 @@ use std::io::{IoSlice, Write};
 use std::os::fd::AsFd;
 use std::sync::{Mutex, MutexGuard};
 
+use crate::scan::member;
+
 /// Standard output without the standard library's line buffer.
 pub struct Output {
     pipe: Mutex<File>,
@@ -44,11 +46,13 @@ impl Output {
 pub struct Batch<'a> {
     output: &'a Output,
     bytes: Vec<u8>,
+    /// Whether results say that they are complete, where they say nothing else.
+    pub completes: bool,
 }
 
 impl<'a> Batch<'a> {
     pub fn new(output: &'a Output) -> Batch<'a> {
-        Batch { output, bytes: Vec::with_capacity(BATCH_BYTES) }
+        Batch { output, bytes: Vec::with_capacity(BATCH_BYTES), completes: false }
     }
 
     /// Writes what has been gathered.
@@ -69,7 +73,15 @@ impl<'a> Batch<'a> {
     pub fn result(&mut self, id: &[u8], result: &[u8]) {
         self.head(id);
         self.bytes.extend_from_slice(b",\"result\":");
-        self.bytes.extend_from_slice(result);
+        let is_silent = self.completes && member(result, "resultType").is_none();
+        match result.strip_prefix(b"{").filter(|_| is_silent) {
+            Some(rest) => {
+                let comma: &[u8] = if rest.trim_ascii().starts_with(b"}") { b"" } else { b"," };
+                let whole = [b"{\"resultType\":\"complete\"", comma, rest].concat();
+                self.bytes.extend_from_slice(&whole);
+            }
+            None => self.bytes.extend_from_slice(result),
+        }
         self.bytes.extend_from_slice(b"}\n");
         self.flush_when_full();
     }
@@ -89,6 +101,11 @@ impl<'a> Batch<'a> {
 
     /// Adds a tool result with one text block; `text` is a JSON string with its quotes.
     pub fn quoted_text(&mut self, id: &[u8], text: &[u8]) {
+        if self.completes {
+            let text = String::from_utf8_lossy(text);
+            let result = format!(r#"{{"content":[{{"type":"text","text":{text}}}]}}"#);
+            return self.result(id, result.as_bytes());
+        }
         self.head(id);
         self.bytes.extend_from_slice(b",\"result\":{\"content\":[{\"type\":\"text\",\"text\":");
         self.bytes.extend_from_slice(text);

@@ -388,7 +388,8 @@ fn basic(id_and_secret: [&str; 2]) -> String {
     format!("Basic {}{padding}", text.replace('-', "+").replace('_', "/"))
 }
 
-fn base64url(bytes: &[u8]) -> String {
+/// Without padding.
+pub fn base64url(bytes: &[u8]) -> String {
     const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut out = String::new();
     for chunk in bytes.chunks(3) {

@@ -1,5 +1,4 @@
-//! The front: sessions, the two forms of an answer, streams, and the faults that it was told to
-//! have.
+//! The front: sessions, the two forms of an answer, streams, and faults as told.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::{File, OpenOptions};
@@ -22,6 +21,7 @@ use super::routes::Routes;
 use super::socket::SOCKET_PATH;
 use super::wall::Wall;
 use crate::era::Era;
+use crate::fixtures::Fixtures;
 use crate::flags::Flags;
 use crate::slow::lock;
 
@@ -44,6 +44,8 @@ pub struct Front {
     pub faults: Faults,
     /// Who issues the tokens that it wants, if it wants any.
     pub authority: Option<Authority>,
+    /// With `--fixtures`, which is strict.
+    pub fixtures: Option<Fixtures>,
     wall: Wall,
     speech: Speech,
     era: Era,
@@ -72,6 +74,7 @@ impl Front {
             routes: Routes::new(to_server),
             faults,
             authority: None,
+            fixtures: (flags.fixtures && speech == Speech::Streamable).then(Fixtures::read),
             wall: Wall::default(),
             speech,
             log,
@@ -95,7 +98,7 @@ impl Front {
         let mut input = BufReader::new(stream);
         while let Some(request) = Request::read(&mut input) {
             self.note(&request);
-            let refused = self.wall.refuse(&self.faults, &request, &mut out);
+            let refused = self.wall.refuse(self, &request, &mut out);
             let asked = |out| self.authority.as_ref()?.answer(&request, out);
             if let Some(done) = refused.or_else(|| asked(&mut out)) {
                 if done.is_err() {

@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 use serde_json::{Value, json};
 
+use super::authority::base64url;
 use super::exchange::{Chunks, Request, respond};
 use super::front::{Front, JSON, LOOK, stream};
 
@@ -16,8 +17,10 @@ const NOBODY: &str = "";
 
 /// Whether a message is one of the modern era.
 pub fn is_modern(request: &Request, message: &Value) -> bool {
-    request.header("mcp-method").is_some()
-        || message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion").is_some()
+    let names_revision =
+        message.pointer("/params/_meta/io.modelcontextprotocol~1protocolVersion").is_some();
+    // The handshake belongs to the other era, whatever headers come with it.
+    names_revision || request.header("mcp-method").is_some() && message["method"] != "initialize"
 }
 
 /// Answers one.
@@ -26,10 +29,22 @@ pub fn answer(front: &Front, request: &Request, message: Value, out: &mut TcpStr
     if message.get("id").is_none() {
         return respond(out, "202 Accepted", &[], b"");
     }
-    let missing = || is_header_missing(front, request, &message);
+    if front.fixtures.is_some()
+        && let Some(what) = unfit_meta(&message)
+    {
+        let error = json!({ "code": -32602, "message": what });
+        let error = json!({ "jsonrpc": "2.0", "id": message["id"], "error": error });
+        return respond(out, "400 Bad Request", &[JSON.into()], error.to_string().as_bytes());
+    }
+    let missing = || {
+        let missing = is_header_missing(front, request, &message);
+        missing.or_else(|| unmirrored(front, request, &message))
+    };
     if let Some(what) = mismatch(request, &message).or_else(missing) {
-        let error =
-            json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32020, "message": what } });
+        // The strict form names the request.
+        let id = if front.fixtures.is_some() { &message["id"] } else { &Value::Null };
+        let error = json!({ "code": -32020, "message": what });
+        let error = json!({ "jsonrpc": "2.0", "id": id, "error": error });
         return respond(out, "400 Bad Request", &[JSON.into()], error.to_string().as_bytes());
     }
     let (is_call, is_listen) = (method == "tools/call", method == "subscriptions/listen");
@@ -114,6 +129,38 @@ fn is_header_missing(front: &Front, request: &Request, message: &Value) -> Optio
     let name = format!("mcp-param-{}", argument.to_lowercase());
     let is_missing = is_it && request.header(&name).is_none();
     is_missing.then(|| format!("Header mismatch: Mcp-Param-{argument} is missing"))
+}
+
+/// The argument of a fixture that its header does not repeat.
+fn unmirrored(front: &Front, request: &Request, message: &Value) -> Option<String> {
+    let params = &message["params"];
+    let (argument, header) = front.fixtures.as_ref()?.mirrored(params["name"].as_str()?)?;
+    let (value, said) = (params["arguments"][&argument].as_str(), request.header(&header));
+    let is_same = match (value, said) {
+        (Some(value), Some(said)) => {
+            said == value || said == format!("=?base64?{}?=", base64(value))
+        }
+        (value, said) => value.is_none() && said.is_none(),
+    };
+    (!is_same).then(|| format!("Header mismatch: {header}"))
+}
+
+fn base64(text: &str) -> String {
+    let mut text = base64url(text.as_bytes()).replace('-', "+").replace('_', "/");
+    while !text.len().is_multiple_of(4) {
+        text.push('=');
+    }
+    text
+}
+
+/// What `_meta` lacks that every request has.
+fn unfit_meta(message: &Value) -> Option<&'static str> {
+    let meta = &message["params"]["_meta"];
+    if !meta["io.modelcontextprotocol/protocolVersion"].is_string() {
+        return Some("_meta has no protocolVersion");
+    }
+    let declared = &meta["io.modelcontextprotocol/clientCapabilities"];
+    (!declared.is_object()).then_some("_meta has no clientCapabilities")
 }
 
 /// What of the headers does not fit the body.

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::exchange::{Request, respond};
 use super::faults::Faults;
+use super::front::Front;
 use crate::slow::lock;
 
 /// What the cookies of the balancer are called.
@@ -28,10 +29,14 @@ impl Wall {
     /// own.
     pub fn refuse(
         &self,
-        faults: &Faults,
+        front: &Front,
         request: &Request,
         out: &mut TcpStream,
     ) -> Option<Result<()>> {
+        if front.fixtures.is_some() && is_foreign(request) {
+            return Some(respond(out, "403 Forbidden", &[], b""));
+        }
+        let faults = &front.faults;
         let is_ours =
             request.header("user-agent").is_some_and(|name| name.starts_with("trunkline/"));
         if faults.has("needs-agent") && !is_ours && !request.path.starts_with("/authorize") {
@@ -76,4 +81,20 @@ impl Wall {
 fn brought(request: &Request) -> impl Iterator<Item = &str> {
     let cookies = request.header("cookie").unwrap_or_default().split(';');
     cookies.filter_map(|cookie| cookie.trim().strip_prefix(COOKIE))
+}
+
+/// Whether a request names another machine, or comes from a page of one.
+fn is_foreign(request: &Request) -> bool {
+    let origin = request.header("origin").and_then(|origin| origin.split("://").last());
+    let hosts = [request.header("host"), origin];
+    hosts.into_iter().flatten().any(|host| !is_loopback(host))
+}
+
+/// Whether a name, with a port or without, is one of this machine.
+fn is_loopback(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    ["localhost", "127.0.0.1", "[::1]"].contains(&name)
 }
