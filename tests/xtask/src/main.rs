@@ -75,7 +75,7 @@ cargo xtask demo real                  show servers of others in each language; 
 cargo xtask test [--full] [SUITE...]   run the suites, or those named; --full adds the long forms
 cargo xtask plant [PART...]            plant bugs that the simulator must find; or those whose names hold a part
 cargo xtask fuzz [--seconds N] [--rounds N] [--keep] [TARGET...]  look for inputs that break what reads them
-cargo xtask conformance [CLIENT...]    the official conformance suite against: c python node
+cargo xtask conformance [CLIENT...]    the official conformance suite against: c python node; or against servers: serve
 cargo xtask bench [--rounds N] [--only GROUP] [--quick ROW] [CLIENT...]  compare clients: pipe epoll checked rust foreign c rmcp python mcp node sdk real
 cargo xtask bench --against FOLDER [...]  compare with another checkout, in turns; fails where a row is 5 % slower
 cargo xtask bench --instructions       count the instructions of a call, against what is written down

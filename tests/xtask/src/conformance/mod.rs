@@ -7,6 +7,7 @@
 
 mod official;
 mod reference;
+mod serve;
 mod table;
 
 use std::process::{Command, ExitCode};
@@ -33,10 +34,14 @@ const CLIENTS: [Client; 3] = [
     Client { name: "node", prepare: node },
 ];
 
-/// The command. `chosen` are names of clients; all of them when it is empty.
+/// The command. `chosen` are names of clients, all of them when it is empty; or `serve`.
 pub fn conformance(machine: &Machine, chosen: &[&str]) -> ExitCode {
     let mut run = Run::new(machine.target.join("xtask/conformance.log"), BOUND);
-    match measure_chosen(machine, &mut run, chosen) {
+    let ended = match chosen {
+        ["serve"] => serve::serve(machine, &mut run),
+        _ => measure_chosen(machine, &mut run, chosen),
+    };
+    match ended {
         Ok(()) => ExitCode::SUCCESS,
         Err(Stop::Failed(why) | Stop::NotRun(why)) => {
             eprintln!("xtask conformance: {why}\n    the whole log: {}", run.log().display());
@@ -47,7 +52,9 @@ pub fn conformance(machine: &Machine, chosen: &[&str]) -> ExitCode {
 
 fn measure_chosen(machine: &Machine, run: &mut Run, chosen: &[&str]) -> Result<(), Stop> {
     if let Some(unknown) = chosen.iter().find(|name| CLIENTS.iter().all(|one| one.name != **name)) {
-        return Err(Stop::Failed(format!("there is no client {unknown}, but c python node")));
+        return Err(Stop::Failed(format!(
+            "there is no client {unknown}, but c python node; or serve alone"
+        )));
     }
     let reference = Reference::read(&machine.root)?;
     let columns = measure(machine, run, |client, _| {

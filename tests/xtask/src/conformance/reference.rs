@@ -18,8 +18,13 @@ pub struct Reference {
 
 impl Reference {
     pub fn read(root: &Path) -> Result<Reference, Stop> {
-        let failed = |error: String| Stop::Failed(format!("{PATH}: {error}"));
-        let text = std::fs::read_to_string(root.join(PATH)).map_err(|e| failed(e.to_string()))?;
+        Reference::read_from(root, PATH)
+    }
+
+    /// Reads another file of the same form.
+    pub fn read_from(root: &Path, path: &str) -> Result<Reference, Stop> {
+        let failed = |error: String| Stop::Failed(format!("{path}: {error}"));
+        let text = std::fs::read_to_string(root.join(path)).map_err(|e| failed(e.to_string()))?;
         Reference::parse(&text).map_err(|error| failed(error.to_string()))
     }
 
@@ -44,5 +49,8 @@ impl Reference {
         })
     }
 }
+
+/// What servers must pass.
+pub const SERVED: &str = "tests/conformance/served.json";
 
 const PATH: &str = "tests/conformance/reference.json";
