@@ -29,23 +29,8 @@ pub fn answer(front: &Front, request: &Request, message: Value, out: &mut TcpStr
     if message.get("id").is_none() {
         return respond(out, "202 Accepted", &[], b"");
     }
-    if front.fixtures.is_some()
-        && let Some(what) = unfit_meta(&message)
-    {
-        let error = json!({ "code": -32602, "message": what });
-        let error = json!({ "jsonrpc": "2.0", "id": message["id"], "error": error });
-        return respond(out, "400 Bad Request", &[JSON.into()], error.to_string().as_bytes());
-    }
-    let missing = || {
-        let missing = is_header_missing(front, request, &message);
-        missing.or_else(|| unmirrored(front, request, &message))
-    };
-    if let Some(what) = mismatch(request, &message).or_else(missing) {
-        // The strict form names the request.
-        let id = if front.fixtures.is_some() { &message["id"] } else { &Value::Null };
-        let error = json!({ "code": -32020, "message": what });
-        let error = json!({ "jsonrpc": "2.0", "id": id, "error": error });
-        return respond(out, "400 Bad Request", &[JSON.into()], error.to_string().as_bytes());
+    if let Some(refused) = refuse(front, request, &message, out) {
+        return refused;
     }
     let (is_call, is_listen) = (method == "tools/call", method == "subscriptions/listen");
     if let Some(status) = front.faults.value("listen-status").filter(|_| is_listen) {
@@ -95,6 +80,29 @@ pub fn answer(front: &Front, request: &Request, message: Value, out: &mut TcpStr
         front.routes.recall(number);
     }
     streamed
+}
+
+/// What is answered where the headers and the body say no, or say different things.
+fn refuse(
+    front: &Front,
+    request: &Request,
+    message: &Value,
+    out: &mut TcpStream,
+) -> Option<Result<()>> {
+    let is_strict = front.fixtures.is_some();
+    let (code, what) = match unfit_meta(message).filter(|_| is_strict) {
+        Some(what) => (-32602, what.to_string()),
+        None => {
+            let wrong = mismatch(request, message);
+            let wrong = wrong.or_else(|| is_header_missing(front, request, message));
+            (-32020, wrong.or_else(|| unmirrored(front, request, message))?)
+        }
+    };
+    // Only the strict form names the request.
+    let id = if is_strict { &message["id"] } else { &Value::Null };
+    let error = json!({ "code": code, "message": what });
+    let error = json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string();
+    Some(respond(out, "400 Bad Request", &[JSON.into()], error.as_bytes()))
 }
 
 /// The first message of an answer; nothing when the client goes before it has come.
