@@ -65,6 +65,10 @@ impl Lists {
             label,
             hints: cache_hints(flags),
         };
+        // First, as the suite calls the first tool without arguments.
+        if flags.fixtures {
+            Fixtures::read().list(&mut lists);
+        }
         if !flags.no_tools {
             let drifted = match (flags.drift, flags.drift_once) {
                 (true, _) => Some(starts),
@@ -83,9 +87,6 @@ impl Lists {
             lists.add(Kind::Resources, "test://one", "");
             lists.add(Kind::Resources, "test://two", "");
             lists.add(Kind::Templates, "test://item/{id}", "");
-        }
-        if flags.fixtures {
-            Fixtures::read().list(&mut lists);
         }
         lists
     }
