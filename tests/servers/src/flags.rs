@@ -151,11 +151,12 @@ impl Flags {
         Ok(flags)
     }
 
-    /// The suite's prompts and resources stand in the place of the others, lists change, and each
-    /// has caching hints.
+    /// What the suite asks for stands in the place of the rest: it calls the tool that is first,
+    /// without arguments. Lists change, and each has caching hints.
     fn settle_fixtures(&mut self) {
         if self.fixtures {
-            (self.no_prompts, self.no_resources, self.list_changes) = (true, true, true);
+            (self.generated_only, self.list_changes) = (true, true);
+            (self.no_prompts, self.no_resources) = (true, true);
             self.ttl_ms.get_or_insert(0);
             self.cache_scope.get_or_insert_with(|| "private".to_string());
         }

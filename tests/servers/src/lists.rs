@@ -65,7 +65,6 @@ impl Lists {
             label,
             hints: cache_hints(flags),
         };
-        // First, as the suite calls the first tool without arguments.
         if flags.fixtures {
             Fixtures::read().list(&mut lists);
         }
