@@ -4,6 +4,7 @@
 //! case or the member. `disabled` is not hashed, so that switching a server off and on keeps its
 //! connection's identity.
 
+mod back;
 mod debug;
 mod fields;
 mod fingerprint;
@@ -14,6 +15,7 @@ mod servers;
 mod tests;
 mod value_files;
 
+pub use back::{LEADS_BACK, leads_back};
 pub use fingerprint::{Fingerprint, PoolKey};
 pub use parse::check_name;
 pub(crate) use parse::{ADDRESSES, check_address};

@@ -6,7 +6,10 @@ use serde_json::Value;
 use url::Url;
 
 use super::fields::{Field, Fields};
-use super::{Era, RemoteKind, RemoteSpec, ServerSpec, Share, StdioSpec, Transport, oauth};
+use super::{
+    Era, LEADS_BACK, RemoteKind, RemoteSpec, ServerSpec, Share, StdioSpec, Transport, leads_back,
+    oauth,
+};
 use crate::base::text::{escaped, is_hidden};
 use crate::catalog::Filter;
 use crate::error::Result;
@@ -21,9 +24,10 @@ impl ServerSpec {
     ///
     /// # Errors
     /// `invalid_config` with `detail.path`. It never shows a value, since any of them may be a
-    /// secret.
+    /// secret. One that leads back to a pool has `detail.reason` `leads_back`.
     pub fn from_value(name: &str, value: &Value) -> Result<ServerSpec> {
         let spec = ServerSpec::with_some_address(name, value)?;
+        check_end(name, &spec.transport)?;
         if let Transport::Remote(remote) = &spec.transport {
             let is_set = |name: &&str| value.get(*name).is_some_and(|value| !value.is_null());
             let path = ADDRESSES.into_iter().find(is_set);
@@ -244,6 +248,18 @@ pub(crate) fn check_address(server: &str, path: &str, url: &str) -> Result<()> {
     Url::parse(url).map(drop).map_err(|why| {
         super::fields::invalid(server, path, &format!("`{path}` is not a valid URL: {why}"))
     })
+}
+
+/// Refuses what would make the pool a client of a pool (SPEC 19.9).
+fn check_end(server: &str, transport: &Transport) -> Result<()> {
+    if !leads_back(transport) {
+        return Ok(());
+    }
+    let message = format!("`{LEADS_BACK}` leads back to a pool, and no pool starts it");
+    let error = super::fields::invalid(server, "command", &message);
+    Err(error
+        .with_detail("reason", "leads_back")
+        .with_hint("configure the server that stands behind it"))
 }
 
 /// What is wrong with an address whatever its variables become.

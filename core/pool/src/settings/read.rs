@@ -17,6 +17,7 @@ use super::source::{FINDINGS_MAX, Lists, Server, Skipped, Source};
 use super::syntax::{Content, Flaw, Syntax, SyntaxFault, SyntaxNode};
 use super::template::Template;
 use crate::base::text::escaped;
+use crate::config::{LEADS_BACK, leads_back};
 use crate::error::{Error, ErrorCode, Result};
 use crate::json::joined;
 
@@ -362,6 +363,12 @@ impl SettingsReader<'_> {
         }
         let template = before.map_or_else(|| entry::read(&written), Ok);
         if let Ok(template) = &template {
+            // A pool that started it would be a client of a pool (SPEC 19.9).
+            if leads_back(&template.unexpanded().transport) {
+                let (name, what) = (name.to_owned(), LEADS_BACK.to_owned());
+                self.source.skipped.push(Skipped { name, place, what });
+                return;
+            }
             self.source.approvals.extend_from_slice(&template.notes().approvals);
             self.source.findings.extend_from_slice(&template.notes().findings);
         }

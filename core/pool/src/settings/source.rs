@@ -19,8 +19,8 @@ pub struct Source {
     pub syntax: Syntax,
     /// Its servers, in the order of the file. A bad entry spoils itself alone.
     pub servers: Vec<Server>,
-    /// Entries that are part of the product itself, such as its built-in extensions: nobody else
-    /// could connect to them.
+    /// Entries that are no servers of a pool: part of the product itself, such as its built-in
+    /// extensions, or `trunkline connect`, which leads back to a pool.
     pub skipped: Vec<Skipped>,
     /// The inputs that it declares; a host is asked for them once a server that names one is
     /// admitted.

@@ -21,7 +21,7 @@ mod waits;
 
 use rig::{Folder, HANG, Rig, host, until};
 use serde_json::{Value, json};
-use trunkline::{ErrorCode, Handlers, Pool, PoolOptions, Session, SourceName};
+use trunkline::{ErrorCode, Handlers, Pool, PoolOptions, Servers, Session, SourceName};
 
 /// A rig with a workspace of its own, whose decisions are in memory.
 fn rig(mut options: Value) -> Rig {

@@ -44,6 +44,35 @@ fn an_entry_that_is_skipped_is_reported() {
     assert_eq!(found(&report), ["skipped  ext extension"]);
 }
 
+/// SPEC 19.9: an entry that leads back to a pool is no server, whatever source names it, and nothing
+/// of it is started.
+#[test]
+fn an_entry_that_leads_back_to_a_pool_is_never_started() {
+    let rig = trusted();
+    host(async {
+        let session = wanting(&rig, "a");
+        let started = rig.path("started");
+        let program = rig.path("trunkline");
+        std::fs::write(&program, format!("#!/bin/sh\ntouch {}\n", started.display())).unwrap();
+        let entry = json!({ "command": "/bin/sh", "args": [program, "connect", "s"] });
+        let text = json!({ "mcpServers": { "s": entry } }).to_string();
+        for source in
+            ["user:/srv/.cursor/mcp.json", "managed:/etc/x.json", "project:/srv/.mcp.json"]
+        {
+            let report = rig.pool.set_source(&name(source), Some(&text)).unwrap();
+            assert_eq!(found(&report), ["skipped  s trunkline connect"], "{source}");
+            settled(&rig).await;
+            let (code, reason) = refused(&session, "s").await;
+            assert_eq!((code, reason), (ErrorCode::NotAdmitted, json!("not_configured")));
+        }
+        let servers = Servers::from_json(&json!({ "s": entry }).to_string());
+        let error = servers.err().unwrap();
+        assert_eq!((error.code(), error.server()), (ErrorCode::InvalidConfig, Some("s")));
+        assert_eq!(error.detail()["reason"], "leads_back");
+        assert!(!started.exists());
+    });
+}
+
 /// SPEC 10.3, 11.7, 13.7: a reload reports what files say without effect, by source; subscribers
 /// hear of it where that is new.
 #[test]
