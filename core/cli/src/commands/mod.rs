@@ -1,6 +1,7 @@
 //! The commands.
 
 mod accept;
+mod adopt;
 mod approvals;
 mod call;
 mod completions;
@@ -51,6 +52,7 @@ pub(crate) fn run(
         "reject" => approvals::reject(given, common, terminal),
         "forget" => approvals::forget(given, common, terminal),
         "accept" => accept::run(given, common, terminal),
+        "adopt" => adopt::run(given, common, terminal),
         "add" => settings_file::add(given, common, terminal),
         "remove" => settings_file::remove(given, common, terminal),
         "enable" => settings_file::switch(true, given, common, terminal),

@@ -66,7 +66,7 @@ pub(crate) fn command() -> Command {
         )
         .subcommands([sub::sign_in(), sub::names()].map(reads_settings))
         .subcommands([takes_typed(sub::add()), sub::remove(), sub::enable(), sub::disable()])
-        .subcommands([sub::import(), sub::demo(), sub::completions()])
+        .subcommands([sub::import(), sub::adopt(), sub::demo(), sub::completions()])
 }
 
 /// A command that reads settings; one that talks to one server takes that as it is typed, too.

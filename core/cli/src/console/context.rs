@@ -14,6 +14,7 @@ use trunkline::{
 use trunkline_pool::json::plain;
 use trunkline_pool::options::DrainMode;
 
+use super::adopted;
 use super::arguments::Common;
 use super::failure::Failure;
 use super::interrupt::Listening;
@@ -114,6 +115,7 @@ impl Opened {
                     self.unread.push(error);
                 }
             }
+            self.load_adopted()?;
             for misfit in misfits(&self.workspace) {
                 let error = self.load_file(Path::new(&misfit.path))?.err();
                 self.unread.extend(error);
@@ -147,6 +149,30 @@ impl Opened {
         let (pool, file) = (self.pool.clone(), path.to_owned());
         let loaded = self.wait(async move { pool.load(file, &LoadOptions::default()).await })?;
         Ok(loaded.map(|_report| self.files.push(path.to_owned())))
+    }
+
+    /// Loads what `adopt` took out of products' files, with the scope of the file that it stood in.
+    fn load_adopted(&mut self) -> std::result::Result<(), Failure> {
+        let Ok(folder) = adopted::folder() else { return Ok(()) };
+        let workspace = match self.workspace.as_os_str().is_empty() {
+            true => Path::new(".").canonicalize(),
+            false => self.workspace.canonicalize(),
+        };
+        let workspace = workspace.unwrap_or_else(|_| self.workspace.clone());
+        for file in adopted::adopted(&folder)? {
+            if !file.is_of(&workspace) {
+                continue;
+            }
+            let (pool, path) = (self.pool.clone(), file.source(&folder));
+            let mut options = LoadOptions::default();
+            (options.source, options.format) = (Some(file.scope), Some(file.format));
+            let loaded = self.wait(async move { pool.load(path, &options).await })?;
+            match loaded {
+                Ok(_report) => self.files.push(file.source(&folder)),
+                Err(error) => self.unread.push(error),
+            }
+        }
+        Ok(())
     }
 
     fn tell_unread(&self, common: &Common, terminal: &mut Terminal<'_>) {

@@ -1,5 +1,6 @@
 //! One run: its command line, its streams and their interruption, its pool, and how it ends.
 
+pub(crate) mod adopted;
 pub(crate) mod arguments;
 pub(crate) mod context;
 pub(crate) mod exit;

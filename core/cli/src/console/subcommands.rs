@@ -7,7 +7,9 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, Command, ValueHint, value_parser};
 use clap_complete::Shell;
 use trunkline::ToolFormat;
-use trunkline::settings::FORMATS;
+use trunkline::settings::{FORMATS, Format};
+
+use super::adopted::PRODUCTS;
 
 pub(super) fn list() -> Command {
     Command::new("list").about("The configured servers; starts nothing")
@@ -170,6 +172,23 @@ pub(super) fn import() -> Command {
                 .value_hint(ValueHint::FilePath)
                 .help("A new file; the output by default"),
         )
+}
+
+pub(super) fn adopt() -> Command {
+    let flag = |name: &'static str| Arg::new(name).long(name).action(ArgAction::SetTrue);
+    Command::new("adopt")
+        .about("Points the servers of products' settings at the pool, and back; the rest of a file stays")
+        .arg(
+            Arg::new("product")
+                .value_name("PRODUCT")
+                .num_args(0..)
+                .value_parser(PossibleValuesParser::new(PRODUCTS.map(Format::name)))
+                .help("The products; all that have a file here by default"),
+        )
+        .arg(flag("undo").help("Put the entries back, byte for byte"))
+        .arg(flag("project").help("The files of the workspace, not the user's"))
+        .arg(flag("yes").short('y').help("Write it, and ask nobody"))
+        .arg(flag("dry-run").conflicts_with("yes").help("Show the difference, and write nothing"))
 }
 
 pub(super) fn approve() -> Command {

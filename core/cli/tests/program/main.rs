@@ -1,6 +1,7 @@
 //! The program `trunkline`, as people and scripts use it: from an empty home, with real settings
 //! files and real servers.
 
+mod adopt;
 mod approvals;
 mod calls;
 mod contents;

@@ -47,6 +47,31 @@ pub(in crate::commands) fn entry(
     ImportedEntry { members: Some(out), lost, literal }
 }
 
+/// The entry of a program with its arguments, and nothing else.
+pub(in crate::commands) fn program(
+    format: Format,
+    command: &str,
+    args: &[&str],
+) -> Map<String, Value> {
+    let mut out = Map::new();
+    let dialect = dialect(format);
+    if let Some((field, [Some(word), ..])) = dialect.and_then(|dialect| dialect.kind) {
+        out.insert(field.to_owned(), json!(word));
+    }
+    match dialect {
+        Some(dialect) if dialect.is_line => {
+            let line: Vec<&str> = std::iter::once(command).chain(args.iter().copied()).collect();
+            out.insert(dialect.command.to_owned(), json!(line));
+        }
+        dialect => {
+            let field = dialect.map_or("command", |dialect| dialect.command);
+            out.insert(field.to_owned(), json!(command));
+            out.insert("args".to_owned(), json!(args));
+        }
+    }
+    out
+}
+
 /// In the pool's own form nothing is lost.
 fn own(template: &Template, is_shut: bool) -> ImportedEntry {
     let mut out = template.configuration().clone();

@@ -15,6 +15,7 @@ use trunkline::settings::{FILE_BYTES_MAX, Format, ReadOptions, Source, Template}
 use trunkline_pool::text::escaped;
 
 use self::conversion::{Made, gates, is_shut, made};
+pub(super) use self::entry::program;
 pub(super) use self::files::{main_container, text_of};
 use crate::console::arguments::{Common, text};
 use crate::console::exit::Exit;

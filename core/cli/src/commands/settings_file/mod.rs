@@ -15,7 +15,9 @@ use trunkline::settings::{Container, Format, ReadOptions, Source, Syntax, plain_
 use trunkline_pool::text::escaped;
 
 use self::change::{Change, pruned};
-use self::target_file::{Place, placed};
+pub(super) use self::target_file::Place;
+use self::target_file::placed;
+pub(super) use self::toml_edit::table_lines;
 use super::import::{entry, is_off, main_container, off_field};
 use crate::console::arguments::{Common, text};
 use crate::console::exit::Exit;

@@ -5,7 +5,9 @@ use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
-use trunkline::settings::{FILE_BYTES_MAX, FileScope, Format, ReadOptions, Syntax, read};
+use trunkline::settings::{
+    FILE_BYTES_MAX, FileScope, Format, KnownFile, ReadOptions, Syntax, read,
+};
 use trunkline::{Error, ErrorCode, bounded, known_places};
 use trunkline_pool::text::escaped;
 
@@ -14,12 +16,12 @@ use crate::console::exit::Exit;
 use crate::console::failure::Failure;
 
 /// A settings file, and what is in it.
-pub(super) struct Place {
-    pub(super) path: PathBuf,
+pub(in crate::commands) struct Place {
+    pub(in crate::commands) path: PathBuf,
     /// Where the path leads, through links.
     target: PathBuf,
-    pub(super) format: Format,
-    pub(super) text: String,
+    pub(in crate::commands) format: Format,
+    pub(in crate::commands) text: String,
     is_there: bool,
 }
 
@@ -42,17 +44,7 @@ pub(super) fn placed(given: &ArgMatches, common: &Common) -> Result<Place, Failu
         let message = format!("no file of {named} is known here");
         return Err(Failure::usage(message).with_hint("`--in` takes the path of a file as well"));
     };
-    let path = Path::new(&found.path);
-    let target = led_to(path);
-    check_side(path, &target, workspace, found.scope)?;
-    let text = content(&target)?;
-    Ok(Place {
-        path: path.to_owned(),
-        target,
-        format,
-        is_there: text.is_some(),
-        text: text.unwrap_or_default(),
-    })
+    Place::of_known(found, workspace)
 }
 
 /// A file that is there: its name and content say whose it is.
@@ -120,8 +112,26 @@ fn content(path: &Path) -> Result<Option<String>, Failure> {
 }
 
 impl Place {
+    /// The file at a known place of a product.
+    pub(in crate::commands) fn of_known(
+        found: &KnownFile,
+        workspace: impl AsRef<Path>,
+    ) -> Result<Place, Failure> {
+        let path = Path::new(&found.path);
+        check_side(path, &led_to(path), workspace.as_ref(), found.scope)?;
+        Place::at(path, found.format)
+    }
+
+    /// The file of that path, whether it is there or not.
+    pub(in crate::commands) fn at(path: &Path, format: Format) -> Result<Place, Failure> {
+        let target = led_to(path);
+        let text = content(&target)?;
+        let (is_there, text) = (text.is_some(), text.unwrap_or_default());
+        Ok(Place { path: path.to_owned(), target, format, text, is_there })
+    }
+
     /// What is edited: a file that is not there, or empty, has no servers.
-    pub(super) fn content(&self) -> &str {
+    pub(in crate::commands) fn content(&self) -> &str {
         match (self.text.trim().is_empty(), self.format.row().syntax) {
             (true, Syntax::Toml | Syntax::Yaml) | (false, _) => &self.text,
             (true, _) => "{}",
@@ -136,7 +146,7 @@ impl Place {
 
     /// Puts another text in its place: whole, or not at all. A link stays one, and the permissions
     /// those that there were; a new file is for this user alone.
-    pub(super) fn write(&self, text: &str) -> Result<(), Failure> {
+    pub(in crate::commands) fn write(&self, text: &str) -> Result<(), Failure> {
         self.prepared(text).and_then(|beside| self.settle(&beside)).map_err(|error| {
             Failure::new(Exit::Internal, format!("{} is not written: {error}", shown(&self.path)))
         })

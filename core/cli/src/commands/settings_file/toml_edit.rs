@@ -1,9 +1,11 @@
 //! An edit of TOML whose servers have tables of their own, by its lines. The caller reads what
 //! comes of it, so that a line that only looks like a head does no harm.
 
+use std::ops::Range;
+
 use trunkline::settings::{Container, Format};
 
-use super::change::{Change, ending, own_lines, switched};
+use super::change::{Change, ending, is_empty, own_lines, switched};
 use crate::commands::import::{main_container, text_of};
 
 /// The text with the change; nothing where the server has no table of its own.
@@ -54,6 +56,28 @@ pub(super) fn edited(text: &str, format: Format, name: &str, change: &Change) ->
     };
     let (before, after) = (lines[..range.start].concat(), lines[range.end..].concat());
     Some(format!("{before}{replaced}{after}"))
+}
+
+/// The bytes of the tables of a server, to the last line with content.
+pub(in crate::commands) fn table_lines(
+    text: &str,
+    format: Format,
+    name: &str,
+) -> Option<Range<usize>> {
+    let Container::Map(way) = main_container(format) else { return None };
+    let way: Vec<&str> = way.iter().copied().chain([name]).collect();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let is_own =
+        |head: &[String]| head.len() >= way.len() && head.iter().zip(&way).all(|(a, b)| a == b);
+    let heads: Vec<Option<Vec<String>>> = lines.iter().map(|line| head(line)).collect();
+    let begin = heads.iter().position(|head| head.as_deref().is_some_and(is_own))?;
+    let end = heads[begin + 1..]
+        .iter()
+        .position(|head| head.as_deref().is_some_and(|head| !is_own(head)));
+    let end = end.map_or(lines.len(), |end| begin + 1 + end);
+    let last = lines[begin..end].iter().rposition(|line| !is_empty(line))?;
+    let start = lines[..begin].concat().len();
+    Some(start..start + lines[begin..=begin + last].concat().len())
 }
 
 /// The keys of a line that is the head of a table.
