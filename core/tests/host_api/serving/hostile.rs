@@ -83,6 +83,12 @@ const ROWS: &[Row] = &[
         400,
         -32020,
     ),
+    (
+        "a forged revision in the body",
+        |sent| revised(sent, "2030-01-01").with("MCP-Protocol-Version", "2026-07-28"),
+        400,
+        -32020,
+    ),
     ("another method in the header", |sent| sent.with("Mcp-Method", "tools/list"), 400, -32020),
     ("another tool in the header", |sent| sent.with("Mcp-Name", "big"), 400, -32020),
     ("no tool in the header", |sent| sent.with("Mcp-Name", ""), 400, -32020),

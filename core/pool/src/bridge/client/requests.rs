@@ -130,7 +130,7 @@ impl ServedClient {
             return Err(Denial::new(DenialKind::Upstream, message).with(json!({
                 "code": "closed", "retryable": true, "outcome": "not_sent" })));
         }
-        let meta = meta::read(&params, self.facts.era)?;
+        let meta = meta::read(&params, self.facts.era, headers)?;
         let row = find(method, self.facts.era);
         self.check_headers(headers, method, row, &params)?;
         let unknown = || Denial::new(DenialKind::UnknownMethod, "the method is not known here");

@@ -75,6 +75,8 @@ const TABLE: &[(DenialKind, ToldCode, ToldCode)] = &[
 pub(in crate::bridge) fn told(kind: DenialKind, era: Era) -> ToldCode {
     let found = TABLE.iter().find(|(had, ..)| *had == kind);
     match (kind, found, era) {
+        // A server's refusal of a whole request is one of ours in front.
+        (DenialKind::Passed(code @ -32022..=-32020), _, Era::Modern) => (code, 400),
         (DenialKind::Passed(code), ..) => (code, 200),
         (_, Some((_, modern, _)), Era::Modern) => *modern,
         (_, Some((.., legacy)), Era::Legacy) => *legacy,
@@ -107,6 +109,7 @@ mod tests {
         }
         assert_eq!(TABLE.len(), 10);
         assert_eq!(told(DenialKind::Passed(-5), Era::Modern), (-5, 200));
+        assert_eq!(told(DenialKind::Passed(-32021), Era::Modern), (-32021, 400));
     }
 
     #[test]

@@ -56,6 +56,9 @@ impl McpHeaders {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DifferingHeaders;
 
+/// The header that repeats the revision.
+pub(super) const VERSION_HEADER: &str = "MCP-Protocol-Version";
+
 /// Checks that the headers of a modern request name what its body names.
 pub(in crate::bridge) fn check(
     headers: &McpHeaders,
@@ -64,18 +67,21 @@ pub(in crate::bridge) fn check(
     name: Option<&str>,
 ) -> Result<(), Denial> {
     let wanted =
-        [("MCP-Protocol-Version", Some(version)), ("Mcp-Method", Some(method)), ("Mcp-Name", name)];
+        [(VERSION_HEADER, Some(version)), ("Mcp-Method", Some(method)), ("Mcp-Name", name)];
     for (header, body) in wanted {
         let Some(body) = body else { continue };
-        match headers.decoded(header)? {
-            None => return Err(mismatch(header, "is missing")),
-            Some(value) if value != body => {
-                return Err(mismatch(header, "is not what the body says"));
-            }
-            Some(_) => {}
-        }
+        check_one(headers, header, body)?;
     }
     Ok(())
+}
+
+/// Checks that one header names what the body names.
+pub(super) fn check_one(headers: &McpHeaders, header: &str, body: &str) -> Result<(), Denial> {
+    match headers.decoded(header)? {
+        None => Err(mismatch(header, "is missing")),
+        Some(value) if value != body => Err(mismatch(header, "is not what the body says")),
+        Some(_) => Ok(()),
+    }
 }
 
 /// The denial of a header.

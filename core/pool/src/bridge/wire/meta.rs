@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::codes::{Denial, DenialKind};
+use super::headers::{McpHeaders, VERSION_HEADER, check_one};
 use super::reading::Params;
 use super::revisions::{MODERN, spoken};
 use crate::bridge::capabilities::ClientCapabilities;
@@ -21,8 +22,13 @@ pub(in crate::bridge) struct RequestMeta {
     pub capabilities: ClientCapabilities,
 }
 
-/// Reads the `_meta` of a request, and checks what the era demands of it.
-pub(in crate::bridge) fn read(params: &Params<'_>, era: Era) -> Result<RequestMeta, Denial> {
+/// Reads the `_meta` of a request, and checks what the era demands of it. A revision that another
+/// one stands beside in a header is a mismatch before it is one that nobody speaks.
+pub(in crate::bridge) fn read(
+    params: &Params<'_>,
+    era: Era,
+    headers: Option<&McpHeaders>,
+) -> Result<RequestMeta, Denial> {
     let bad = |message: &str| Denial::new(DenialKind::BadMeta, message);
     let text = params.get("_meta");
     let members = match text.map(members) {
@@ -49,6 +55,9 @@ pub(in crate::bridge) fn read(params: &Params<'_>, era: Era) -> Result<RequestMe
         .and_then(|version| serde_json::from_str::<String>(version).ok())
         .ok_or_else(|| bad("`_meta` lacks `io.modelcontextprotocol/protocolVersion`"))?;
     if version != MODERN {
+        if let Some(headers) = headers {
+            check_one(headers, VERSION_HEADER, &version)?;
+        }
         return Err(unspoken(&version));
     }
     let capabilities = get("io.modelcontextprotocol/clientCapabilities")
