@@ -66,6 +66,7 @@ pub(crate) fn command() -> Command {
         )
         .subcommands([sub::sign_in(), sub::names()].map(reads_settings))
         .subcommands([takes_typed(sub::add()), sub::remove(), sub::enable(), sub::disable()])
+        .subcommands([sub::serve(), sub::connect()].map(reads_settings))
         .subcommands([sub::import(), sub::adopt(), sub::demo(), sub::completions()])
 }
 

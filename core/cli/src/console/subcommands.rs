@@ -296,6 +296,44 @@ pub(super) fn sign_in() -> Command {
         )
 }
 
+pub(super) fn serve() -> Command {
+    let named = |id: &'static str, name: &'static str| Arg::new(id).long(id).value_name(name);
+    Command::new("serve")
+        .about("Serves the servers to other programs until a signal ends it")
+        .arg(
+            named("http", "ADDRESS").help("The address for HTTP, or `off`; 127.0.0.1:0 by default"),
+        )
+        .arg(socket("The Unix socket, or `off`; one of this user by default"))
+        .arg(
+            named("token-file", "FILE")
+                .value_parser(value_parser!(PathBuf))
+                .value_hint(ValueHint::FilePath)
+                .help("The tokens of clients over HTTP, made if it is not there"),
+        )
+        .arg(
+            named("allow-host", "HOST")
+                .action(ArgAction::Append)
+                .help("A value of Host that clients may send, beside those of this machine"),
+        )
+        .arg(
+            named("allow-origin", "ORIGIN")
+                .action(ArgAction::Append)
+                .help("A web page's origin that may send requests; none by default"),
+        )
+}
+
+pub(super) fn connect() -> Command {
+    Command::new("connect")
+        .about("An MCP server over the input and output: one of those that `serve` serves")
+        .arg(server().help("The server; all by default"))
+        .arg(socket("The socket of the endpoint; the one of this user by default"))
+}
+
+fn socket(help: &'static str) -> Arg {
+    let path = Arg::new("socket").long("socket").value_name("PATH");
+    path.value_parser(value_parser!(PathBuf)).value_hint(ValueHint::FilePath).help(help)
+}
+
 pub(super) fn demo() -> Command {
     Command::new("demo").about("A small MCP server over the input and output, to try hosts with")
 }

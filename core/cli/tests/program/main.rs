@@ -18,6 +18,7 @@ mod machine;
 mod rig;
 #[cfg(target_os = "linux")]
 mod screen;
+mod serving;
 mod sign_in;
 mod typed;
 mod usage;
