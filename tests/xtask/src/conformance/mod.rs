@@ -8,6 +8,7 @@
 mod official;
 mod reference;
 mod serve;
+mod speaker;
 mod table;
 
 use std::process::{Command, ExitCode};

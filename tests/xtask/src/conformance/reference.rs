@@ -1,4 +1,4 @@
-//! What is expected: `tests/conformance/reference.json`.
+//! What is expected: `tests/conformance/reference.json` and `served.json`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,14 +18,17 @@ pub struct Reference {
 
 impl Reference {
     pub fn read(root: &Path) -> Result<Reference, Stop> {
-        Reference::read_from(root, PATH)
+        let parsed = Reference::parse(&text(root, PATH)?);
+        parsed.map_err(|error| Stop::Failed(format!("{PATH}: {error}")))
     }
 
-    /// Reads another file of the same form.
-    pub fn read_from(root: &Path, path: &str) -> Result<Reference, Stop> {
-        let failed = |error: String| Stop::Failed(format!("{path}: {error}"));
-        let text = std::fs::read_to_string(root.join(path)).map_err(|e| failed(e.to_string()))?;
-        Reference::parse(&text).map_err(|error| failed(error.to_string()))
+    /// What is expected of servers: of the reference server itself, and of an endpoint in front of
+    /// one of either era.
+    pub fn served(root: &Path) -> Result<BTreeMap<String, Reference>, Stop> {
+        let parsed = from_str::<BTreeMap<String, _>>(&text(root, SERVED)?);
+        let parsed = parsed.map_err(|error| Stop::Failed(format!("{SERVED}: {error}")))?;
+        let one = |(of, scored)| (of, Reference { scored, beside: BTreeMap::new() });
+        Ok(parsed.into_iter().map(one).collect())
     }
 
     pub fn parse(text: &str) -> serde_json::Result<Reference> {
@@ -50,7 +53,10 @@ impl Reference {
     }
 }
 
-/// What servers must pass.
-pub const SERVED: &str = "tests/conformance/served.json";
+fn text(root: &Path, path: &str) -> Result<String, Stop> {
+    let text = std::fs::read_to_string(root.join(path));
+    text.map_err(|error| Stop::Failed(format!("{path}: {error}")))
+}
 
 const PATH: &str = "tests/conformance/reference.json";
+const SERVED: &str = "tests/conformance/served.json";
