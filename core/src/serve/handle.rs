@@ -4,13 +4,12 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tokio::io::{AsyncRead, AsyncWrite};
 use trunkline_pool::options::{ServeLimits, ServeOptions};
 
 use super::endpoint::Endpoint;
-use super::lane::{Clients, ServedPath};
-use super::lanes::{LaneBounds, LaneConfig, Lanes, serve_stdio};
-use crate::{Error, ErrorCode, Pool, Result};
+use super::lane::Clients;
+use super::lanes::{LaneBounds, LaneConfig, Lanes};
+use crate::{Pool, Result};
 
 /// An endpoint that serves a pool to clients that do not embed it (SPEC 19).
 ///
@@ -48,41 +47,6 @@ impl Pool {
         serving.endpoint.open_at(lanes, (serving.address, serving.socket.clone()));
         Ok(serving)
     }
-
-    /// Serves one client that speaks in lines, such as the one that started this process, until it
-    /// closes its side. `path` is one of an endpoint's paths.
-    ///
-    /// Dropping the future ends the client's session.
-    ///
-    /// # Errors
-    /// `invalid_argument` for a path that serves nothing, and those of [`serve`](Self::serve).
-    pub async fn serve_lines(
-        &self,
-        path: &str,
-        options: ServeOptions,
-        reader: impl AsyncRead + Unpin,
-        writer: impl AsyncWrite + Unpin,
-    ) -> Result<()> {
-        self.0.driver.check_process()?;
-        self.0.driver.check_open()?;
-        let path = ServedPath::parse(path).ok_or_else(|| {
-            let message = "a path is /mcp, /mcp/<server>, or one of them below /profiles/<name>";
-            Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "path")
-        })?;
-        let bounds = lane_config(&options).bounds;
-        let ends = EndsWithFuture(Endpoint::new(self.clone(), options)?);
-        let clients: Arc<dyn Clients> = ends.0.clone();
-        serve_stdio(clients, path, bounds, reader, writer).await
-    }
-}
-
-/// An endpoint that ends with the future that serves it.
-struct EndsWithFuture(Arc<Endpoint>);
-
-impl Drop for EndsWithFuture {
-    fn drop(&mut self) {
-        self.0.end();
-    }
 }
 
 impl Serving {
@@ -105,9 +69,15 @@ impl Serving {
     /// Lets nobody in any more, waits for the calls that are under way, at most for `drain` of its
     /// options, and ends everything. Repeating it does nothing.
     ///
-    /// Dropping the future ends what is left with the last handle.
-    pub async fn close(&self) {
-        self.endpoint.finish(self.endpoint.options().drain).await;
+    /// It begins when it is called. Dropping the future stops nothing.
+    pub fn close(&self) -> impl Future<Output = ()> + Send + use<> {
+        let (endpoint, wait) = (self.endpoint.clone(), self.endpoint.options().drain);
+        let ending =
+            self.endpoint.pool().0.driver.spawn(async move { endpoint.finish(wait).await });
+        async move {
+            // One that panicked has ended too.
+            let _ = ending.await;
+        }
     }
 }
 

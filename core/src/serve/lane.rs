@@ -78,8 +78,6 @@ pub(crate) enum PrincipalKind {
     Token,
     /// By the user that the system names for a socket's peer.
     User,
-    /// By having started this process.
-    Stdio,
 }
 
 impl fmt::Display for Principal {
@@ -87,7 +85,6 @@ impl fmt::Display for Principal {
         match self.kind {
             PrincipalKind::Token => write!(f, "token:{}", self.name),
             PrincipalKind::User => write!(f, "uid:{}", self.name),
-            PrincipalKind::Stdio => f.write_str("stdio"),
         }
     }
 }
@@ -144,7 +141,7 @@ fn decoded(segment: &str) -> Option<Arc<str>> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LaneKind {
     Http,
-    /// One message a line, on a socket or on stdio.
+    /// One message a line.
     Lines,
 }
 

@@ -30,7 +30,7 @@ pub(super) fn random() -> Result<[u8; 32]> {
 pub(super) fn sealing_key(file: Option<&str>) -> Result<SealingKey> {
     let Some(path) = file else { return Ok(SealingKey(random()?)) };
     let unfit = |why: &str| {
-        let message = format!("option `state_key_file`: {path} {why}");
+        let message = format!("the file of the endpoint's key, {path}, {why}");
         Error::new(ErrorCode::InvalidArgument, message).with_detail("path", "state_key_file")
     };
     match OwnFile::new(Path::new(path), "the key of an endpoint").read()? {

@@ -13,20 +13,6 @@ use trunkline_pool::text::escaped;
 use super::exit::Exit;
 use super::failure::Failure;
 
-/// The products whose files can be pointed at the pool.
-pub(crate) const PRODUCTS: [Format; 10] = [
-    Format::ClaudeCode,
-    Format::ClaudeDesktop,
-    Format::Codex,
-    Format::Cursor,
-    Format::VsCode,
-    Format::Gemini,
-    Format::Opencode,
-    Format::Zed,
-    Format::Windsurf,
-    Format::Cline,
-];
-
 /// One file that was changed, and what stood in it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AdoptedFile {

@@ -8,6 +8,7 @@ pub(crate) mod failure;
 pub(crate) mod format;
 pub(crate) mod hints;
 pub(crate) mod interrupt;
+pub(crate) mod products;
 pub(crate) mod shell_words;
 pub(crate) mod state_label;
 mod subcommands;

@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use trunkline::ToolFormat;
 use trunkline::settings::{FORMATS, Format};
 
-use super::adopted::PRODUCTS;
+use super::products::PRODUCTS;
 
 pub(super) fn list() -> Command {
     Command::new("list").about("The configured servers; starts nothing")

@@ -60,7 +60,7 @@ pub type Deciding = Pin<Box<dyn Future<Output = Admission> + Send>>;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NewClient {
-    /// Who it is: `token:<name>`, `uid:<number>` or `stdio`.
+    /// Who it is: `token:<name>` or `uid:<number>`.
     pub principal: String,
     /// The path that it asks for, such as `/mcp/github`.
     pub path: String,
@@ -237,7 +237,7 @@ impl ServeOptions {
             && !self.tls_in_front
         {
             let message = format!(
-                "option `http`: {address} is no loopback address, and `tls_in_front` is not set"
+                "option `http`: {address} is no loopback address, and no proxy in front has TLS"
             );
             return Err(wrong("http", &message));
         }
@@ -314,7 +314,7 @@ fn check_name(name: &str) -> Result<()> {
     if (1..=64).contains(&name.len()) && name.chars().all(is_plain) {
         return Ok(());
     }
-    let message = "the name of a profile has 1 to 64 letters, digits, `-` and `_`";
+    let message = "the name of a profile has 1 to 64 letters, digits, hyphens and underscores";
     Err(wrong("profiles", message))
 }
 

@@ -21,7 +21,7 @@ use super::lines;
 use super::quotas::{QuotaKind, Seat};
 use super::rpc_errors;
 use super::stalled::GuardedStream;
-use crate::serve::lane::{Principal, ServedPath};
+use crate::serve::lane::Principal;
 
 /// Connections of an endpoint, of whomever: before a request nothing says whose one is.
 const CONNECTIONS_MAX: usize = 1024;
@@ -150,5 +150,5 @@ async fn serve_lines(
         return;
     };
     let (reader, writer) = tokio::io::split(stream);
-    lines::serve(front, (reader, writer), who, ServedPath::default()).await;
+    lines::serve(front, (reader, writer), who).await;
 }

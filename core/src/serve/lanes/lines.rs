@@ -1,4 +1,4 @@
-//! One JSON-RPC message a line, in both directions: on a Unix socket and on stdio.
+//! One JSON-RPC message a line, in both directions, on a Unix socket.
 //!
 //! A connection has one outlet for everything. Legacy messages go to a client of its own, modern
 //! ones to the client that the principal's modern requests share (SPEC 19.4).
@@ -22,7 +22,6 @@ pub(super) async fn serve(
     front: Arc<Front>,
     (reader, writer): (impl AsyncRead + Unpin, impl AsyncWrite + Unpin),
     who: Principal,
-    path: ServedPath,
 ) {
     let bounds = OutletBounds {
         ends_with_last: false,
@@ -33,7 +32,7 @@ pub(super) async fn serve(
     let mut connection = LineConnection {
         front: front.clone(),
         who,
-        path: Ok(path),
+        path: Ok(ServedPath::default()),
         outlet: outlet.clone(),
         legacy: None,
         modern: None,

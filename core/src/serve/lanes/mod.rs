@@ -1,7 +1,6 @@
 //! The lanes: how frames travel between an endpoint and its clients (SPEC 19.2, 19.7).
 //!
-//! Streamable HTTP on a loopback port and on a Unix socket; one message a line on the socket and
-//! on stdio.
+//! Streamable HTTP on a loopback port and on a Unix socket; one message a line on the socket.
 
 mod accept;
 mod bounds;
@@ -13,7 +12,6 @@ mod opening;
 mod quotas;
 mod rpc_errors;
 mod stalled;
-mod stdio;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -39,7 +37,6 @@ use super::lane::Clients;
 use crate::{Error, ErrorCode, Result};
 
 pub(super) use self::bounds::LaneBounds;
-pub(super) use self::stdio::serve as serve_stdio;
 
 /// What the lanes of an endpoint are.
 #[derive(Clone, Debug, Default)]

@@ -1,7 +1,7 @@
 //! What a pool is told to do: it goes on without its caller.
 
 use rig::{HANG, acquire, until};
-use trunkline::{CallOptions, DrainOptions, Servers};
+use trunkline::{CallOptions, DrainOptions, ServeOptions, Servers};
 
 use super::*;
 
@@ -126,4 +126,18 @@ fn a_change_of_the_roots_may_be_dropped_at_every_poll() {
     });
     drop(lease);
     base.returns(&rig);
+}
+
+/// SPEC 19.8.
+#[test]
+fn the_close_of_an_endpoint_may_be_dropped_at_every_poll() {
+    rig::alone!();
+    let (rig, base) = one_server(&[]);
+    at_every_poll("Serving::close", |cut| {
+        let serving = rig.pool.serve(ServeOptions::default()).unwrap();
+        let closed = host(cut.of(serving.close()));
+        drop(serving);
+        base.returns(&rig);
+        closed
+    });
 }

@@ -1,9 +1,11 @@
 //! `adopt`: the servers of products' files come from a served pool, and back.
 //!
-//! An entry is replaced in its own bytes by `trunkline connect`; every other byte of the file stays.
-//! What stood there is kept before the file changes, so that nothing is lost whatever ends the run.
+//! An entry is replaced in its own bytes by `trunkline connect`; every other byte of the file
+//! stays. What stood there is kept before the file changes, so that nothing is lost whatever ends
+//! the run.
 
-mod kept;
+mod adoption_store;
+mod file_change;
 mod plan;
 mod running;
 mod written;
@@ -14,16 +16,17 @@ use clap::ArgMatches;
 use serde_json::{Value, json};
 use trunkline::settings::{FileScope, Format, KnownFile, ReadOptions, read};
 use trunkline::{bounded, detect};
-use trunkline_pool::text::escaped;
 
-use self::kept::Kept;
+use self::adoption_store::Kept;
+use self::file_change::FileChange;
 use self::plan::{Others, Plan, plan};
 use super::settings_file::Place;
-use crate::console::adopted::{AdoptedEntry, AdoptedFile, PRODUCTS};
+use crate::console::adopted::AdoptedFile;
 use crate::console::arguments::Common;
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;
 use crate::console::format;
+use crate::console::products::PRODUCTS;
 use crate::console::terminal::Terminal;
 
 pub(super) fn run(
@@ -40,7 +43,7 @@ pub(super) fn run(
         changes.iter().for_each(|change| change.show(is_undo, terminal));
     }
     let is_written =
-        has_changes && !given.get_flag("dry-run") && asked.is_wanted(given, terminal)?;
+        has_changes && !given.get_flag("dry-run") && asked.confirmed(given, terminal)?;
     if is_written {
         for change in changes.iter().filter(|change| !change.entries.is_empty()) {
             match is_undo {
@@ -79,16 +82,6 @@ struct Asked {
     scopes: &'static [FileScope],
     workspace: Option<String>,
     files: Vec<KnownFile>,
-}
-
-/// What becomes of one file, in either direction.
-struct FileChange {
-    place: Place,
-    scope: FileScope,
-    after: String,
-    entries: Vec<AdoptedEntry>,
-    left: Vec<Value>,
-    shown: Vec<(String, String)>,
 }
 
 impl Asked {
@@ -195,8 +188,8 @@ impl Asked {
         changes.collect()
     }
 
-    /// Whether a person, or the command line, says yes.
-    fn is_wanted(&self, given: &ArgMatches, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
+    /// What a person, or the command line, says to it.
+    fn confirmed(&self, given: &ArgMatches, terminal: &mut Terminal<'_>) -> Result<bool, Failure> {
         if given.get_flag("yes") {
             return Ok(true);
         }
@@ -205,36 +198,5 @@ impl Asked {
             return Err(failure.with_hint("`--yes` writes what `--dry-run` shows"));
         }
         Ok(terminal.confirms("Write this?"))
-    }
-}
-
-impl FileChange {
-    fn path(&self) -> String {
-        self.place.path.to_string_lossy().into_owned()
-    }
-
-    fn show(&self, is_undo: bool, terminal: &mut Terminal<'_>) {
-        if self.entries.is_empty() && self.left.is_empty() {
-            return;
-        }
-        terminal.line(&escaped(&self.path()));
-        for (entry, (before, after)) in self.entries.iter().zip(&self.shown) {
-            terminal.line(&format!("  {}", escaped(&entry.name)));
-            terminal.line(&format!("    - {}", escaped(before)));
-            let after = if is_undo { "the entry as it was" } else { after };
-            terminal.line(&format!("    + {}", escaped(after)));
-        }
-        for row in &self.left {
-            let [server, what] = ["server", "what"].map(|member| format::text(row, member));
-            terminal.line(&format!("  {}: left alone: {}", escaped(server), escaped(what)));
-        }
-    }
-
-    fn to_json(&self) -> Value {
-        let names: Vec<&str> = self.entries.iter().map(|entry| &*entry.name).collect();
-        json!({
-            "file": self.path(), "product": self.place.format.name(), "scope": self.scope.as_str(),
-            "servers": names, "left": self.left,
-        })
     }
 }

@@ -35,7 +35,7 @@ fn programs(format: Format) -> &'static [&'static str] {
 fn runs(format: Format) -> bool {
     let names = programs(format);
     let is_of = |process: std::fs::DirEntry| {
-        let name = std::fs::read_to_string(process.path().join("comm"));
+        let name = trunkline::bounded::text(&process.path().join("comm"), NAME_BYTES_MAX);
         name.is_ok_and(|name| names.contains(&name.trim_end()))
     };
     std::fs::read_dir("/proc").is_ok_and(|all| all.flatten().any(is_of))
@@ -46,3 +46,7 @@ fn runs(format: Format) -> bool {
 fn runs(format: Format) -> bool {
     !programs(format).is_empty()
 }
+
+/// More than the name of a process has.
+#[cfg(target_os = "linux")]
+const NAME_BYTES_MAX: usize = 256;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use trunkline::settings::Format;
 
-use super::FileChange;
+use super::file_change::FileChange;
 use super::written::settings;
 use crate::commands::settings_file::Place;
 use crate::console::adopted::{AdoptedFile, adopted, folder, list, list_in};
@@ -101,7 +101,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Removes the folder of a file of which nothing is kept. One that stays does no harm.
+    /// Removes the folder of a file that has nothing kept. One that stays does no harm.
     fn drop_folder(&self, of: &Path) {
         if let Some(folder) = of.parent().filter(|folder| folder.starts_with(&self.folder)) {
             drop(std::fs::remove_dir_all(folder));
