@@ -97,7 +97,9 @@ pub(crate) fn adopted(folder: &Path) -> Result<Vec<AdoptedFile>, Failure> {
     let path = list_in(folder);
     let text = match bounded::text(&path, FILE_BYTES_MAX) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(Vec::new());
+        }
         Err(error) => return Err(unreadable(&path, &error.to_string())),
     };
     let whole = plain(&text).map_err(|error| unreadable(&path, &error.to_string()))?;
