@@ -66,7 +66,6 @@ fn is_program(word: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::*;
     use crate::config::ServerSpec;
 
     /// SPEC 19.9: each way that leads back is refused, and what only looks like one is not.
