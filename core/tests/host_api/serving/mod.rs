@@ -1,5 +1,6 @@
 //! An endpoint over real sockets: clients that do as the protocol says, and those that do not.
 
+mod connections;
 #[cfg(unix)]
 mod crowd;
 mod documented;
