@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::rig::{Home, Ran};
+use crate::rig::Home;
 
 const CALL: &str = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"message":"hello"}}}"#;
 const OPEN: &str = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
@@ -18,17 +18,23 @@ fn home() -> Home {
     home
 }
 
-/// One client of `connect`, from its opening to the end of its input.
-fn client(home: &Home, words: &[&str]) -> Ran {
-    home.run_with(&[&["connect"], words].concat(), &format!("{OPEN}\n{CALL}\n"))
-}
-
-fn is_served(ran: &Ran) {
-    let answers: Vec<Value> =
-        ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(ran.exit, 0, "{ran:?}");
-    assert!(answers[0]["result"]["serverInfo"].is_object(), "{ran:?}");
-    assert!(answers[1].to_string().contains("hello"), "{ran:?}");
+/// One client of `connect`, which ends its input when everything is answered.
+fn client(home: &Home, words: &[&str]) {
+    let words = [&["connect"], words].concat();
+    let mut child = home.command(&words).stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(format!("{OPEN}\n{CALL}\n").as_bytes()).unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut hear = || {
+        let mut line = String::new();
+        output.read_line(&mut line).unwrap();
+        serde_json::from_str::<Value>(&line).unwrap_or_else(|_| panic!("no message: {line:?}"))
+    };
+    let (opened, called) = (hear(), hear());
+    assert!(opened["result"]["serverInfo"].is_object(), "{opened}");
+    assert!(called.to_string().contains("hello"), "{called}");
+    drop(input);
+    assert!(child.wait().unwrap().success());
 }
 
 struct Served(Child);
@@ -52,7 +58,7 @@ fn clients_of_connect_share_the_server_of_serve() {
     let said: Value = serde_json::from_str(&said).unwrap();
     assert!(said["http"].as_str().unwrap().starts_with("http://127.0.0.1:"), "{said}");
     for _ in 0..3 {
-        is_served(&client(&home, &["s"]));
+        client(&home, &["s"]);
     }
     assert_eq!(home.starts().len(), 1, "one process serves every client");
     served.end();
@@ -64,7 +70,7 @@ fn clients_of_connect_share_the_server_of_serve() {
 #[test]
 fn connect_serves_by_itself_where_nobody_does() {
     let home = home();
-    is_served(&client(&home, &["s"]));
+    client(&home, &["s"]);
     assert_eq!(home.starts().len(), 1);
     home.has_no_process();
     let mut child = home.command(&["connect", "none"]).stdin(Stdio::piped()).spawn().unwrap();

@@ -24,7 +24,7 @@ impl ServerSpec {
     ///
     /// # Errors
     /// `invalid_config` with `detail.path`. It never shows a value, since any of them may be a
-    /// secret. One that leads back to a pool has `detail.reason` `leads_back`.
+    /// secret. One that leads back to a pool is wrong too.
     pub fn from_value(name: &str, value: &Value) -> Result<ServerSpec> {
         let spec = ServerSpec::with_some_address(name, value)?;
         check_end(name, &spec.transport)?;
@@ -257,9 +257,7 @@ fn check_end(server: &str, transport: &Transport) -> Result<()> {
     }
     let message = format!("`{LEADS_BACK}` leads back to a pool, and no pool starts it");
     let error = super::fields::invalid(server, "command", &message);
-    Err(error
-        .with_detail("reason", "leads_back")
-        .with_hint("configure the server that stands behind it"))
+    Err(error.with_hint("configure the server that stands behind it"))
 }
 
 /// What is wrong with an address whatever its variables become.
