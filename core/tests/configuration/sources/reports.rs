@@ -68,7 +68,6 @@ fn an_entry_that_leads_back_to_a_pool_is_never_started() {
         let servers = Servers::from_json(&json!({ "s": entry }).to_string());
         let error = servers.err().unwrap();
         assert_eq!((error.code(), error.server()), (ErrorCode::InvalidConfig, Some("s")));
-        assert_eq!(error.detail()["reason"], "leads_back");
         assert!(!started.exists());
     });
 }
