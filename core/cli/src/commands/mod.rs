@@ -5,15 +5,14 @@ mod adopt;
 mod approvals;
 mod call;
 mod completions;
-mod connect;
 mod contents;
 mod doctor;
 mod explain;
 mod host;
 mod import;
 mod list;
-mod serve;
 mod server_session;
+mod serving;
 mod settings_file;
 mod sign_in;
 mod signature;
@@ -60,8 +59,8 @@ pub(crate) fn run(
         "enable" => settings_file::switch(true, given, common, terminal),
         "disable" => settings_file::switch(false, given, common, terminal),
         "sign-in" => sign_in::run(given, common, terminal),
-        "serve" => serve::run(given, common, terminal),
-        "connect" => connect::run(given, common, terminal),
+        "serve" => serving::serve::run(given, common, terminal),
+        "connect" => serving::connect::run(given, common, terminal),
         "demo" => demo::run(terminal),
         "names" => completions::names(given, common, terminal),
         "completions" => Ok(completions::run(given, terminal)),

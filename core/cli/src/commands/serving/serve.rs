@@ -17,7 +17,7 @@ use crate::console::terminal::Terminal;
 /// One of the pauses until a signal comes.
 const PAUSE: Duration = Duration::from_secs(3600);
 
-pub(super) fn run(
+pub(in crate::commands) fn run(
     given: &ArgMatches,
     common: &Common,
     terminal: &mut Terminal<'_>,

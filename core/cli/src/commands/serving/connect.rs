@@ -1,11 +1,12 @@
 //! `connect`: an MCP server over the input and output, which is a server of the pool of this
 //! machine. Products start it in the place of the server itself.
 
-#[cfg(unix)]
-mod relay;
-
 use clap::ArgMatches;
 
+#[cfg(unix)]
+use super::own_folder::OwnFolder;
+#[cfg(unix)]
+use super::{relay, serve};
 use crate::console::arguments::Common;
 use crate::console::exit::Exit;
 use crate::console::failure::Failure;
@@ -13,7 +14,7 @@ use crate::console::terminal::Terminal;
 
 /// Reaches the endpoint that `serve` opened. Where there is none this process serves by itself.
 #[cfg(unix)]
-pub(super) fn run(
+pub(in crate::commands) fn run(
     given: &ArgMatches,
     common: &Common,
     terminal: &mut Terminal<'_>,
@@ -23,11 +24,11 @@ pub(super) fn run(
     use crate::console::context::with_pool;
 
     let path = path(given);
-    let running = super::serve::socket(given)?.and_then(|socket| UnixStream::connect(socket).ok());
+    let running = serve::socket(given)?.and_then(|socket| UnixStream::connect(socket).ok());
     if let Some(endpoint) = running {
         return relay::carry(endpoint, &path, terminal);
     }
-    let own = relay::OwnFolder::new(super::serve::folder()?)?;
+    let own = OwnFolder::new(serve::folder()?)?;
     let options = serde_json::json!({ "http": "off", "socket": own.socket() }).to_string();
     let options = trunkline::ServeOptions::from_json(&options)?;
     with_pool(common, terminal, |opened, terminal| {
@@ -46,7 +47,11 @@ pub(super) fn run(
 
 /// There is no lane for it.
 #[cfg(not(unix))]
-pub(super) fn run(given: &ArgMatches, _: &Common, _: &mut Terminal<'_>) -> Result<Exit, Failure> {
+pub(in crate::commands) fn run(
+    given: &ArgMatches,
+    _: &Common,
+    _: &mut Terminal<'_>,
+) -> Result<Exit, Failure> {
     let message = format!("this system has no Unix sockets, so {} cannot be reached", path(given));
     let failure = Failure::new(Exit::Failed, message);
     Err(failure.with_hint("give the product the address that `trunkline serve` shows"))

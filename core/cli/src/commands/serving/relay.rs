@@ -1,11 +1,8 @@
 //! Carries lines between a client and an endpoint.
 
-use std::fs::DirBuilder;
 use std::io::{self, BufRead, Read as _, Write};
 use std::net::Shutdown;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::console::exit::Exit;
@@ -75,33 +72,4 @@ fn answers(reader: &mut UnixStream, output: &mut (dyn Write + Send)) -> io::Resu
 
 pub(super) fn lost(error: &io::Error) -> Failure {
     Failure::new(Exit::Failed, format!("the endpoint cannot be reached: {error}"))
-}
-
-/// A folder of this process for its socket, which goes with it.
-pub(super) struct OwnFolder(PathBuf);
-
-impl OwnFolder {
-    /// Makes it in that folder.
-    ///
-    /// # Errors
-    /// `Failed` where it cannot be made.
-    pub(super) fn new(parent: PathBuf) -> Result<OwnFolder, Failure> {
-        let folder = parent.join(std::process::id().to_string());
-        let mut builder = DirBuilder::new();
-        builder.recursive(true).mode(0o700).create(&folder).map_err(|error| {
-            Failure::new(Exit::Failed, format!("{} cannot be made: {error}", folder.display()))
-        })?;
-        Ok(OwnFolder(folder))
-    }
-
-    pub(super) fn socket(&self) -> PathBuf {
-        self.0.join("socket")
-    }
-}
-
-impl Drop for OwnFolder {
-    fn drop(&mut self) {
-        // What stays of it is empty, and of no use to anybody.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
