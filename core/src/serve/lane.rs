@@ -77,6 +77,7 @@ pub(crate) enum PrincipalKind {
     /// By a token of the file.
     Token,
     /// By the user that the system names for a socket's peer.
+    #[cfg(unix)]
     User,
 }
 
@@ -84,6 +85,7 @@ impl fmt::Display for Principal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
             PrincipalKind::Token => write!(f, "token:{}", self.name),
+            #[cfg(unix)]
             PrincipalKind::User => write!(f, "uid:{}", self.name),
         }
     }

@@ -65,9 +65,10 @@ fn an_entry_that_leads_back_to_a_pool_is_never_started() {
             let (code, reason) = refused(&session, "s").await;
             assert_eq!((code, reason), (ErrorCode::NotAdmitted, json!("not_configured")));
         }
-        let servers = Servers::from_json(&json!({ "s": entry }).to_string());
-        let error = servers.err().unwrap();
-        assert_eq!((error.code(), error.server()), (ErrorCode::InvalidConfig, Some("s")));
+        let servers = Servers::from_json(&json!({ "s": entry }).to_string()).unwrap();
+        rig.pool.reconcile(servers).await.unwrap();
+        settled(&rig).await;
+        assert_eq!(refused(&session, "s").await.0, ErrorCode::InvalidConfig);
         assert!(!started.exists());
     });
 }

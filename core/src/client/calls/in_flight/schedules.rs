@@ -19,8 +19,15 @@ type Answers = Arc<AtomicUsize>;
 fn waiter(answers: &Answers) -> Waiter {
     let answers = answers.clone();
     let done = move |_| _ = answers.fetch_add(1, Ordering::SeqCst);
-    let again = NextRound::of("tools/call", "{}");
-    Waiter { done: Box::new(done), progress: None, attempts: None, again, under_way: Vec::new() }
+    let again = NextRound::of("tools/call", "{}", None);
+    Waiter {
+        done: Box::new(done),
+        progress: None,
+        attempts: None,
+        again,
+        under_way: Vec::new(),
+        takes_input_requests: false,
+    }
 }
 
 fn answer(waiter: Waiter) {
