@@ -22,7 +22,7 @@ use trunkline_pool::state::Moment;
 use crate::chance::Chance;
 
 /// ListKinds of events that a long simulation meets: each is named where it is noted.
-pub const KINDS: usize = 11;
+pub const KINDS: usize = 12;
 
 /// Moves of one run.
 const MOVES: u64 = 400;
@@ -119,6 +119,7 @@ impl Run {
             return Ok(());
         }
         let is_hard = self.chance.percent(30);
+        self.model.is_ending = true;
         self.give(if is_hard { BridgeInput::Close } else { BridgeInput::Drain })?;
         while !self.model.is_closed {
             let call = self.model.calls.keys().next().copied();

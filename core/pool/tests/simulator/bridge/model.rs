@@ -8,6 +8,17 @@ use trunkline_pool::bridge::{Action, CallId, QuestionId, StreamId};
 /// A request of the client, by its stream and the JSON of its id.
 pub type Request = (u64, String);
 
+/// What a modern client carries.
+#[derive(Clone, Debug)]
+pub struct GivenState {
+    pub state: String,
+    pub canary: Option<String>,
+    /// The keys that are to be answered.
+    pub keys: Vec<String>,
+    /// Whether its call waits: then it counts once.
+    pub is_handle: bool,
+}
+
 /// A call that a server works on.
 #[derive(Clone, Debug)]
 pub struct Working {
@@ -34,8 +45,15 @@ pub struct Model {
     pub questions: BTreeMap<QuestionId, CallId>,
     /// Questions that a legacy client was asked.
     pub asked: BTreeMap<u64, String>,
-    /// States that a modern client was given, each with the canary, and the keys to answer.
-    pub states: Vec<(String, Option<String>, Vec<String>)>,
+    /// States that a modern client was given.
+    pub states: Vec<GivenState>,
+    /// Handles of parked calls that were brought back, and requests that bring one again.
+    pub used: BTreeSet<String>,
+    pub repeated: BTreeSet<Request>,
+    /// Resources that a listen was granted.
+    pub granted: BTreeSet<(Request, (String, String))>,
+    /// Everything ends: listens are over before their answer says so.
+    pub is_ending: bool,
     /// Subscriptions: pending calls and active ones.
     pub pending: BTreeMap<CallId, (String, String)>,
     pub active: BTreeSet<(String, String)>,
@@ -97,7 +115,14 @@ impl Model {
                 if is_doubled { Err("a subscription is doubled".to_owned()) } else { Ok(()) }
             }
             Action::Unsubscribe { server, uri } => {
-                match self.active.remove(&(server.clone(), uri.clone())) {
+                let resource = (server.clone(), uri.clone());
+                let holds = |(listen, granted): &&(Request, (String, String))| {
+                    *granted == resource && self.listens.contains(listen)
+                };
+                if !self.is_ending && self.granted.iter().any(|granted| holds(&granted)) {
+                    return Err(format!("{resource:?} ends, and a listen has it"));
+                }
+                match self.active.remove(&resource) {
                     true => Ok(()),
                     false => Err("a subscription ends that was not active".to_owned()),
                 }
@@ -150,6 +175,9 @@ impl Model {
             return Err(format!("answered, and not open: {read}"));
         };
         self.listens.remove(&request);
+        if self.repeated.remove(&request) && read.get("error").is_none() {
+            return Err(format!("a handle counted twice: {read}"));
+        }
         let result = &read["result"];
         if result["resultType"] == "input_required" {
             let state = result["requestState"].as_str().ok_or("a state is missing")?;
@@ -161,7 +189,9 @@ impl Model {
             }
             self.note("asks for input");
             let keys = requests.keys().cloned().collect();
-            self.states.push((state.to_owned(), canary, keys));
+            let waits = |working: &Working| Some(&working.canary) == canary.as_ref();
+            let is_handle = self.calls.values().any(waits);
+            self.states.push(GivenState { state: state.to_owned(), canary, keys, is_handle });
             return Ok(());
         }
         match result["echo"].as_str() {
@@ -222,7 +252,17 @@ impl Model {
                     id
                 };
                 self.note("announcement");
-                match self.listens.contains(&(stream, id)) {
+                let listen = (stream, id);
+                let uris = params["notifications"]["resourceSubscriptions"].as_array();
+                for uri in uris.into_iter().flatten().filter_map(Value::as_str) {
+                    // On a transparent path it is the one server's own.
+                    let shown = uri.strip_prefix("trunkline://");
+                    let (server, own) =
+                        shown.and_then(|shown| shown.split_once('/')).unwrap_or(("a", uri));
+                    let resource = (server.to_owned(), own.to_owned());
+                    self.granted.insert((listen.clone(), resource));
+                }
+                match self.listens.contains(&listen) {
                     true => Ok(()),
                     false => Err(format!("an announcement for no listen: {read}")),
                 }

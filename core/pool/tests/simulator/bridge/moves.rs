@@ -1,5 +1,6 @@
 //! The moves of a run: what a client does, and what servers do.
 
+use super::model::GivenState;
 use serde_json::{Value, json};
 use trunkline_pool::bridge::{BridgeInput, CallId, Era, ListKinds, QuestionId, StreamId};
 use trunkline_pool::error::{Error, ErrorCode};
@@ -49,6 +50,16 @@ impl Run {
             14 => self.announce(),
             _ => self.time_and_progress(),
         }
+    }
+
+    /// The stream and the id that the next request has.
+    fn next_request(&self) -> (u64, String) {
+        let id = self.last + 1;
+        let stream = match (self.model.is_http, self.model.own_stream) {
+            (false, Some(stream)) => stream,
+            _ => id + 1,
+        };
+        (stream, id.to_string())
     }
 
     /// Sends a request on a stream of its own over HTTP, and else on the one of the connection.
@@ -121,7 +132,7 @@ impl Run {
             return Ok(());
         }
         let place = self.chance.below(self.model.states.len() as u64) as usize;
-        let (mut state, canary, keys) = self.model.states[place].clone();
+        let GivenState { mut state, canary, keys, is_handle } = self.model.states[place].clone();
         if self.chance.percent(80) {
             self.model.states.remove(place);
         }
@@ -130,8 +141,11 @@ impl Run {
         else {
             return Ok(());
         };
+        let is_repeated = is_handle && self.model.used.contains(&state);
         if self.chance.percent(10) {
             state.insert(0, 'x');
+        } else if is_handle {
+            self.model.used.insert(state.clone());
         }
         let mut answers = serde_json::Map::new();
         for key in keys {
@@ -144,6 +158,11 @@ impl Run {
         self.model.note("retry");
         while self.model.states.len() > STATES_MAX {
             self.model.states.remove(0);
+        }
+        if is_repeated {
+            let (stream, id) = self.next_request();
+            self.model.repeated.insert((stream, id));
+            self.model.note("repeated handle");
         }
         self.request(method, params, canary)
     }
