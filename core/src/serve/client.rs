@@ -9,14 +9,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{Notify, oneshot};
 use trunkline_pool::bridge::{
-    Action, BridgeInput, CallId, ClientFacts, Era, McpHeaders as BridgeHeaders, Now, QuestionId,
-    ServedClient, ServedPath, StreamId as BridgeStream,
+    Action, BridgeInput, CallId, ClientFacts, Era, McpHeaders, Now, QuestionId, ServedClient,
+    ServedPath, StreamId as BridgeStream,
 };
 use trunkline_pool::options::HandlerResult;
 use trunkline_pool::state::Moment;
 
 use super::calls::RunningCall;
-use super::lane::{LaneKind, McpHeaders, Served};
+use super::lane::{LaneKind, Served};
 use super::leases::Leases;
 use super::offers::{OfferCache, SessionOffers};
 use super::outlet::{Outlet, OutletItem, StreamId};
@@ -322,11 +322,8 @@ impl Served for PoolClient {
         if state.is_over {
             return outlet.send(OutletItem::Refused { status: 404, text: None });
         }
-        let headers = headers.map(|McpHeaders(headers)| {
-            BridgeHeaders::new(headers.iter().map(|(name, value)| (name.as_str(), value.as_str())))
-        });
         let stream = state.let_out(outlet);
-        self.take(&mut state, BridgeInput::Message { stream, text, headers: headers.as_ref() });
+        self.take(&mut state, BridgeInput::Message { stream, text, headers });
         self.work(state);
     }
 

@@ -138,6 +138,12 @@ impl Endpoint {
         &self.options
     }
 
+    /// A new client, which is kept.
+    async fn let_in(&self, caller: Caller<'_>) -> Admitted<Arc<dyn Served>> {
+        let client: Arc<dyn Served> = self.keep(self.open(caller).await?)?;
+        Ok(client)
+    }
+
     /// Lets a client in, or says why not.
     async fn open(&self, caller: Caller<'_>) -> Admitted<Arc<PoolClient>> {
         self.check_open()?;
@@ -402,11 +408,7 @@ impl Clients for Endpoint {
         who: &'a Principal,
         lane: LaneKind,
     ) -> OpenedClient<'a> {
-        Box::pin(async move {
-            let client = self.open(Caller { path, who, lane, era: Era::Legacy }).await?;
-            let client: Arc<dyn Served> = self.keep(client)?;
-            Ok(client)
-        })
+        Box::pin(async move { self.let_in(Caller { path, who, lane, era: Era::Legacy }).await })
     }
 
     fn modern<'a>(
@@ -416,13 +418,10 @@ impl Clients for Endpoint {
         lane: LaneKind,
     ) -> OpenedClient<'a> {
         Box::pin(async move {
-            if let Some(client) = self.modern_client(path, who, lane) {
-                let client: Arc<dyn Served> = client;
-                return Ok(client);
+            match self.modern_client(path, who, lane) {
+                Some(client) => Ok(client as Arc<dyn Served>),
+                None => self.let_in(Caller { path, who, lane, era: Era::Modern }).await,
             }
-            let caller = Caller { path, who, lane, era: Era::Modern };
-            let client: Arc<dyn Served> = self.keep(self.open(caller).await?)?;
-            Ok(client)
         })
     }
 

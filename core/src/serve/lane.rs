@@ -8,6 +8,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use trunkline_pool::bridge::McpHeaders;
+
 use super::outlet::{Outlet, StreamId};
 
 /// The endpoint, as the lanes see it.
@@ -146,10 +148,6 @@ pub(crate) enum LaneKind {
     /// One message a line.
     Lines,
 }
-
-/// The headers of a request that speak of its message: `mcp-*`, in lower case, in their order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct McpHeaders(pub Vec<(String, String)>);
 
 /// Why a client cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,14 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::Value;
-use trunkline_pool::bridge::{Era, ItemOffer, Offers, SaidOfItself, ServerOffer};
+use trunkline_pool::bridge::{Era, ItemOffer, MODERN, Offers, SaidOfItself, ServerOffer};
 use trunkline_pool::catalog::{CacheScope, ListKind};
 
 use crate::client::Introduction;
 use crate::{List, Session};
-
-/// The first revision of the modern era.
-const FIRST_MODERN: &str = "2026-07-28";
 
 /// What servers said of themselves, read once.
 #[derive(Default)]
@@ -82,7 +79,7 @@ impl<'a> SessionOffers<'a> {
         let connection = published.as_ref().and_then(|published| published.connection.as_ref());
         let is_modern = match (connection, &introduction) {
             (Some(connection), _) => connection.is_modern(),
-            (None, Some(introduction)) => &*introduction.protocol_version() >= FIRST_MODERN,
+            (None, Some(introduction)) => &*introduction.protocol_version() >= MODERN,
             (None, None) => true,
         };
         let has_items = self.lists().iter().flatten().any(|item| item.server == name);

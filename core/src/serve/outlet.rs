@@ -167,16 +167,20 @@ impl Outlet {
         FrameOutbox { shared: self.0.clone(), reader: queue.reader }
     }
 
-    /// Whether the stream has ended and everything of it was sent.
-    pub(crate) fn is_spent(&self) -> bool {
+    /// Bytes that wait to be sent, or are kept to be sent again.
+    pub(crate) fn bytes(&self) -> usize {
         let queue = self.0.queue();
-        queue.end.is_some() && queue.cursor == queue.next
+        queue.unsent_bytes + queue.kept_bytes
     }
 
-    /// Bytes that are kept to be sent again.
-    #[cfg(test)]
-    pub(crate) fn kept_bytes(&self) -> usize {
-        self.0.queue().kept_bytes
+    /// Takes what the reader of another stream missed behind a frame. That reader ends.
+    pub(crate) fn take_over(&self, other: &Outlet, after: u64) {
+        let mut missed = other.resume(Some(after));
+        let mut context = Context::from_waker(Waker::noop());
+        while let Poll::Ready(Ok(frame)) = missed.poll_next(&mut context) {
+            let NumberedFrame { text, last, status, droppable, .. } = frame;
+            self.send(OutletItem::Frame { text: text.to_string(), last, status, droppable });
+        }
     }
 }
 

@@ -25,6 +25,7 @@ pub use ids::{CallId, QuestionId, StreamId};
 pub use input::{BridgeInput, ListKinds, Now};
 pub use offers::{ItemOffer, Offers, SaidOfItself, ServerOffer};
 pub use wire::headers::{DifferingHeaders, McpHeaders};
-pub use wire::opening::{MessageEra, era_of};
+pub use wire::opening::{MessageEra, era_of, wants_events};
+pub use wire::revisions::{LEGACY, MODERN};
 
 pub use crate::config::Era;

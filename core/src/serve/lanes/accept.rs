@@ -7,10 +7,11 @@
 
 use std::io;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
@@ -23,7 +24,7 @@ use super::rpc_errors;
 use super::stalled::GuardedStream;
 use crate::serve::lane::Principal;
 
-/// Connections of an endpoint, of whomever: before a request nothing says whose one is.
+/// Connections of one listener, over all principals: nobody is known before a request.
 const CONNECTIONS_MAX: usize = 1024;
 
 /// After an error of the system, as when it has no descriptor left.
@@ -33,29 +34,16 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 pub(super) async fn serve_tcp(
     front: Arc<Front>,
     listener: TcpListener,
-    mut drain: watch::Receiver<bool>,
+    drain: watch::Receiver<bool>,
 ) {
-    let mut connections = JoinSet::new();
-    let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
-    loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            _ = drain.wait_for(|drains| *drains) => break,
-            Some(_) = connections.join_next() => continue,
-        };
-        let Some(stream) = kept(accepted).await else { continue };
-        let Ok(permit) = room.clone().try_acquire_owned() else { continue };
+    let serve = |stream: TcpStream, drain| {
         // A frame is written whole, and its client waits for it.
         let _ = stream.set_nodelay(true);
-        let (front, drain) = (front.clone(), drain.clone());
-        connections.spawn(async move {
-            let _permit = permit;
-            let stream = GuardedStream::new(stream, Vec::new(), front.bounds.stall);
-            http::serve(front, stream, Peer::of_port(), drain).await;
-        });
-    }
-    drop(listener);
-    while connections.join_next().await.is_some() {}
+        let stream = GuardedStream::new(stream, Vec::new(), front.bounds.stall);
+        Some(http::serve(front.clone(), stream, Peer::of_port(), drain))
+    };
+    let accept = move |context: &mut Context<'_>| listener.poll_accept(context).map_ok(|it| it.0);
+    serve_all(accept, serve, drain).await;
 }
 
 /// The same for a Unix socket, whose peers the system names.
@@ -64,33 +52,49 @@ pub(super) async fn serve_unix(
     front: Arc<Front>,
     listener: tokio::net::UnixListener,
     user: u32,
-    mut drain: watch::Receiver<bool>,
+    drain: watch::Receiver<bool>,
 ) {
+    let serve = |stream, drain| {
+        let who = peer_of(&stream, user)?;
+        Some(serve_either(front.clone(), stream, who, drain))
+    };
+    let accept = move |context: &mut Context<'_>| listener.poll_accept(context).map_ok(|it| it.0);
+    serve_all(accept, serve, drain).await;
+}
+
+/// Takes connections until the endpoint drains, each in a task of its own.
+async fn serve_all<S, F>(
+    mut accept: impl FnMut(&mut Context<'_>) -> Poll<io::Result<S>>,
+    serve: impl Fn(S, watch::Receiver<bool>) -> Option<F>,
+    mut drain: watch::Receiver<bool>,
+) where
+    F: Future<Output = ()> + Send + 'static,
+{
     let mut connections = JoinSet::new();
     let room = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = std::future::poll_fn(&mut accept) => accepted,
             _ = drain.wait_for(|drains| *drains) => break,
             Some(_) = connections.join_next() => continue,
         };
         let Some(stream) = kept(accepted).await else { continue };
         let Ok(permit) = room.clone().try_acquire_owned() else { continue };
-        let Some(who) = peer_of(&stream, user) else { continue };
-        let (front, drain) = (front.clone(), drain.clone());
+        let Some(served) = serve(stream, drain.clone()) else { continue };
         connections.spawn(async move {
             let _permit = permit;
-            serve_either(front, stream, who, drain).await;
+            served.await;
         });
     }
-    drop(listener);
+    // The listener goes with it: the system holds no connection that nobody serves.
+    drop(accept);
     while connections.join_next().await.is_some() {}
 }
 
 /// The stream of a connection that came; after an error, nothing and a pause.
-async fn kept<S, A>(accepted: io::Result<(S, A)>) -> Option<S> {
+async fn kept<S>(accepted: io::Result<S>) -> Option<S> {
     match accepted {
-        Ok((stream, _)) => Some(stream),
+        Ok(stream) => Some(stream),
         Err(error) => {
             tracing::warn!(%error, "a connection cannot be accepted");
             tokio::time::sleep(ACCEPT_PAUSE).await;

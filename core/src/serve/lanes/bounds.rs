@@ -25,7 +25,12 @@ pub(in crate::serve) struct LaneBounds {
     pub outbox_bytes: usize,
     /// Frames of a request that are kept for a client that comes back.
     pub replay_bytes: usize,
-    /// After so long without a frame an event stream gets a comment.
+    /// The same for all streams of a session.
+    pub session_replay_bytes: usize,
+    /// How long they are kept after their end.
+    pub replay_time: Duration,
+    /// After so long without a frame an event stream gets a comment, and a client that waits for an
+    /// answer gets an event stream.
     pub keep_alive: Duration,
     /// How long a token is valid without another look at the file.
     pub token_recheck: Duration,
@@ -44,6 +49,8 @@ impl Default for LaneBounds {
             body_wait: Duration::from_secs(30),
             outbox_bytes: 8 << 20,
             replay_bytes: 1 << 20,
+            session_replay_bytes: 4 << 20,
+            replay_time: Duration::from_secs(60),
             keep_alive: Duration::from_secs(15),
             token_recheck: Duration::from_secs(1),
         }

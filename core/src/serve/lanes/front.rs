@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::bounds::LaneBounds;
 use super::guard::OriginGuard;
-use super::http::sessions::LegacySessions;
+use super::http::sessions::{LegacySessions, ReplayBounds};
 use super::quotas::Quotas;
 use super::tokens::Tokens;
 use crate::serve::lane::Clients;
@@ -29,6 +29,16 @@ impl Front {
     /// The number of a new stream.
     pub(super) fn next_stream(&self) -> StreamId {
         StreamId(STREAMS.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The bounds of the stream for what belongs to no request.
+    pub(super) fn listening_bounds(&self) -> OutletBounds {
+        OutletBounds { ends_with_last: false, ..self.request_bounds(self.bounds.replay_bytes) }
+    }
+
+    /// What a session keeps of its streams after their end.
+    pub(super) fn replay_bounds(&self) -> ReplayBounds {
+        ReplayBounds { bytes_max: self.bounds.session_replay_bytes, time: self.bounds.replay_time }
     }
 
     /// The bounds of a request's stream: so many bytes that were sent are kept.

@@ -6,9 +6,9 @@
 use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use trunkline_pool::bridge::{MessageEra, era_of};
 
 use super::front::Front;
-use super::opening::{self, MessageEra};
 use super::rpc_errors;
 use crate::platform::Room as _;
 use crate::serve::lane::{LaneError, LaneKind, Principal, Served, ServedPath};
@@ -98,10 +98,9 @@ impl LineConnection {
 
     /// Hands a message on. An error ends the connection.
     async fn take(&mut self, text: &str) -> Result<(), LaneError> {
-        let era = opening::read(text).era;
-        match era {
+        match era_of(text, None) {
             MessageEra::Unreadable => self.answer(rpc_errors::unreadable()),
-            MessageEra::Modern => {
+            MessageEra::Modern { .. } => {
                 let client = self.modern().await?;
                 client.message(text, None, self.outlet.clone());
             }

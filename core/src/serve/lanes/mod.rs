@@ -8,7 +8,6 @@ mod front;
 mod guard;
 mod http;
 mod lines;
-mod opening;
 mod quotas;
 mod rpc_errors;
 mod stalled;

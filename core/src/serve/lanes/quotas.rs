@@ -18,7 +18,7 @@ pub(super) struct Quotas {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum QuotaKind {
     Connections,
-    LegacySessions,
+    Sessions,
     /// Bytes of bodies that are being read.
     BodyBytes,
 }
@@ -62,7 +62,7 @@ impl Quotas {
     fn max(&self, kind: QuotaKind) -> usize {
         match kind {
             QuotaKind::Connections => self.connections_max,
-            QuotaKind::LegacySessions => self.sessions_max,
+            QuotaKind::Sessions => self.sessions_max,
             QuotaKind::BodyBytes => self.body_bytes_max,
         }
     }

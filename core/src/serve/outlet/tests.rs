@@ -93,7 +93,6 @@ fn a_stream_resumes_behind_the_frame_that_its_client_saw() {
     let mut again = outlet.resume(Some(0));
     assert_eq!(read(&mut first), (vec![], Some(StreamEnd::Replaced)));
     assert_eq!(read(&mut again), (vec!["two".into(), "three".into()], Some(StreamEnd::Finished)));
-    assert!(outlet.is_spent());
     assert_eq!(read(&mut outlet.resume(None)).0, ["one", "two", "three"]);
 }
 
@@ -107,8 +106,24 @@ fn the_replay_is_bounded_and_keeps_the_result() {
         let mut context = Context::from_waker(Waker::noop());
         assert!(outbox.poll_next(&mut context).is_ready());
     }
-    assert_eq!(outlet.kept_bytes(), 10);
+    assert_eq!(outlet.bytes(), 10);
     assert_eq!(read(&mut outlet.resume(None)).0, ["dddddddddd"]);
+}
+
+/// SERVING A3.4: a client that comes back to the stream of unasked messages misses nothing.
+#[test]
+fn a_new_stream_takes_what_the_one_before_did_not_bring() {
+    let bounds =
+        OutletBounds { ends_with_last: false, unsent_bytes_max: 100, replay_bytes_max: 100 };
+    let (old, mut reader) = Outlet::new(StreamId(1), bounds);
+    let (new, mut outbox) = Outlet::new(StreamId(2), bounds);
+    old.send(frame("seen"));
+    old.send(frame("lost"));
+    assert_eq!(read(&mut reader).0, ["seen", "lost"]);
+    old.send(frame("unsent"));
+    new.take_over(&old, 0);
+    assert_eq!(read(&mut reader), (vec![], Some(StreamEnd::Replaced)));
+    assert_eq!(read(&mut outbox), (vec!["lost".into(), "unsent".into()], None));
 }
 
 /// A3.4: a client that goes leaves its result to be asked for again.

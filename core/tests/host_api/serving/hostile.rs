@@ -229,11 +229,16 @@ fn a_session_of_another_principal_is_as_unknown_as_none() {
         (ONE, "/mcp", "POST /mcp", 404),
         (OTHER, "/mcp/s", "DELETE /mcp/s", 404),
         (ONE, "/mcp/s", "POST /mcp/s", 200),
+        (ONE, "/mcp/s", "DELETE /mcp/s?revision=1999-01-01", 400),
         (ONE, "/mcp/s", "DELETE /mcp/s", 204),
         (ONE, "/mcp/s", "POST /mcp/s", 404),
     ] {
         let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" });
         let sent = post(port, token, path, &list).and("Mcp-Session-Id", &id).line(line);
+        let sent = match line.split_once("revision=") {
+            Some((_, revision)) => sent.and("MCP-Protocol-Version", revision),
+            None => sent,
+        };
         assert_eq!(ask(port, &sent).status, status, "{line} {token}");
     }
     endpoint.end();

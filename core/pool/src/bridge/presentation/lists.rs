@@ -1,4 +1,4 @@
-//! Pages of lists: one snapshot of what is offered, sorted by the names that are shown.
+//! Pages of lists. All pages come from one snapshot, sorted by the names that the client sees.
 //!
 //! A cursor says the kind and the last name of its page. So it survives servers that come and go.
 

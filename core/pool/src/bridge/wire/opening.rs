@@ -3,10 +3,8 @@
 use serde_json::value::RawValue;
 
 use super::headers::McpHeaders;
+use super::revisions::MODERN;
 use crate::json::members;
-
-/// The first revision of the modern era; revisions compare as texts.
-const FIRST_MODERN: &str = "2026-07-28";
 
 /// The members of `_meta` that each modern request carries.
 const MODERN_META: [&str; 3] = [
@@ -45,16 +43,13 @@ pub fn era_of(text: &str, headers: Option<&McpHeaders>) -> MessageEra {
     }
     let Ok(outer) = members(text) else { return MessageEra::Unreadable };
     let method = member(&outer, "method").and_then(text_of);
-    let meta = member(&outer, "params")
-        .and_then(|params| members(params).ok())
-        .and_then(|params| member(&params, "_meta").and_then(|meta| members(meta).ok()))
-        .unwrap_or_default();
+    let meta = meta_of(&outer);
     if MODERN_META.iter().any(|name| member(&meta, name).is_some()) {
         let version = member(&meta, MODERN_META[0]).and_then(text_of);
         return MessageEra::Modern { version };
     }
     let header = headers.and_then(|headers| headers.get("mcp-protocol-version").ok().flatten());
-    let names_modern = header.is_some_and(|version| version >= FIRST_MODERN);
+    let names_modern = header.is_some_and(|version| version >= MODERN);
     let has_id = member(&outer, "id").is_some_and(|id| id != "null");
     match method.as_deref() {
         Some("initialize") => MessageEra::Initialize,
@@ -65,6 +60,23 @@ pub fn era_of(text: &str, headers: Option<&McpHeaders>) -> MessageEra {
         Some(_) | None if names_modern => MessageEra::Modern { version: None },
         Some(_) | None => MessageEra::Legacy,
     }
+}
+
+/// Whether messages before the answer are likely, so that an event stream is right from the start.
+pub fn wants_events(text: &str) -> bool {
+    let Ok(outer) = members(text) else { return false };
+    let meta = meta_of(&outer);
+    let asks = ["progressToken", "io.modelcontextprotocol/logLevel"];
+    let listens = member(&outer, "method").and_then(text_of);
+    asks.iter().any(|name| member(&meta, name).is_some())
+        || listens.as_deref() == Some("subscriptions/listen")
+}
+
+/// The members of `params._meta`; nothing where there is no such object.
+fn meta_of<'a>(outer: &[(String, &'a RawValue)]) -> Vec<(String, &'a RawValue)> {
+    let params = member(outer, "params").and_then(|params| members(params).ok());
+    let meta = params.and_then(|params| members(member(&params, "_meta")?).ok());
+    meta.unwrap_or_default()
 }
 
 fn member<'a>(members: &[(String, &'a RawValue)], name: &str) -> Option<&'a str> {
@@ -78,6 +90,24 @@ fn text_of(json: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_request_says_whether_messages_come_before_its_answer() {
+        for (text, is_likely) in [
+            (r#"{"id":1,"method":"x"}"#, false),
+            (r#"{"id":1,"method":"x","params":{"_meta":{"progressToken":1}}}"#, true),
+            (r#"{"id":1,"method":"x","params":{"_meta":{"a":1}}}"#, false),
+            (
+                r#"{"id":1,"method":"x","params":{"_meta":{"io.modelcontextprotocol/logLevel":"info"}}}"#,
+                true,
+            ),
+            (r#"{"id":1,"method":"subscriptions/listen"}"#, true),
+            (r#"[{"id":1,"method":"subscriptions/listen"}]"#, false),
+            ("{", false),
+        ] {
+            assert_eq!(wants_events(text), is_likely, "{text}");
+        }
+    }
 
     #[test]
     fn the_request_alone_says_its_era() {

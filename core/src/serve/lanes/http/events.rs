@@ -18,7 +18,8 @@ pub(super) struct Answering {
     pub keep_alive: Duration,
 }
 
-/// The answer to a message: one text where one says everything, else an event stream.
+/// The answer to a message: one text where one says everything and comes soon, else an event
+/// stream.
 ///
 /// A dropped future drops the guards.
 pub(super) async fn answer(mut outbox: FrameOutbox, how: &Answering, guards: Guards) -> HttpReply {
@@ -26,7 +27,11 @@ pub(super) async fn answer(mut outbox: FrameOutbox, how: &Answering, guards: Gua
     let first = match known {
         Poll::Ready(first) => first,
         Poll::Pending if how.wants_events => FirstAnswer::Stream,
-        Poll::Pending => outbox.first().await,
+        Poll::Pending => {
+            // A client that hears nothing for long gives up.
+            let answered = tokio::time::timeout(how.keep_alive, outbox.first()).await;
+            answered.unwrap_or(FirstAnswer::Stream)
+        }
     };
     match first {
         FirstAnswer::Status(StatusOnly::Accepted) => replies::empty(http::StatusCode::ACCEPTED),

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use http::request::Parts;
+use trunkline_pool::bridge::MODERN;
 
 use super::events::{Answering, events};
 use super::legacy::session_of;
@@ -11,8 +12,7 @@ use super::post::{ClosedStream, takes_all};
 use super::replies::{self, HttpReply};
 use crate::serve::lane::{Principal, ServedPath};
 use crate::serve::lanes::front::Front;
-use crate::serve::lanes::opening::MODERN_REVISION;
-use crate::serve::outlet::{Outlet, OutletBounds, OutletItem, StreamId};
+use crate::serve::outlet::{Outlet, OutletItem, StreamId};
 
 /// Answers a GET.
 pub(super) fn answer(
@@ -22,7 +22,7 @@ pub(super) fn answer(
     head: &Parts,
 ) -> HttpReply {
     let version = head.headers.get("mcp-protocol-version").and_then(|value| value.to_str().ok());
-    if version.is_some_and(|version| version >= MODERN_REVISION) {
+    if version.is_some_and(|version| version >= MODERN) {
         return replies::no_method("POST");
     }
     if !takes_all(&head.headers, &["text/event-stream"]) {
@@ -34,27 +34,28 @@ pub(super) fn answer(
     };
     let how = Answering { wants_events: true, has_ids: true, keep_alive: front.bounds.keep_alive };
     let in_use = session.in_use();
-    let bounds = OutletBounds {
-        ends_with_last: false,
-        unsent_bytes_max: front.bounds.outbox_bytes,
-        replay_bytes_max: 0,
-    };
+    let (outlet, outbox) = Outlet::new(front.next_stream(), front.listening_bounds());
     if let Some(last) = head.headers.get("last-event-id") {
-        let resumed = last.to_str().ok().and_then(|last| {
-            let (stream, number) = last.split_once('-')?;
-            let outlet = session.stream(StreamId(stream.parse().ok()?))?;
-            Some(outlet.resume(Some(number.parse().ok()?)))
-        });
-        let outbox = resumed.unwrap_or_else(|| {
+        let last = last.to_str().ok().and_then(event_of);
+        if let Some(request) = last.and_then(|(stream, _)| session.stream(stream)) {
+            let rest = request.resume(last.map(|(_, number)| number));
+            return events(rest, &how, vec![Box::new(in_use)]);
+        }
+        let before = last.and_then(|(stream, number)| Some((session.listening(stream)?, number)));
+        let Some((before, number)) = before else {
             // An error would have its client come again and again.
-            let (outlet, outbox) = Outlet::new(front.next_stream(), bounds);
             outlet.send(OutletItem::Close);
-            outbox
-        });
-        return events(outbox, &how, vec![Box::new(in_use)]);
+            return events(outbox, &how, vec![Box::new(in_use)]);
+        };
+        outlet.take_over(&before, number);
     }
-    let (outlet, outbox) = Outlet::new(front.next_stream(), bounds);
     let guard = ClosedStream { client: session.client.clone(), stream: outlet.stream() };
-    session.client.stream(outlet);
+    session.listen(outlet);
     events(outbox, &how, vec![Box::new(guard), Box::new(in_use)])
+}
+
+/// The stream and the number of an event's id.
+fn event_of(id: &str) -> Option<(StreamId, u64)> {
+    let (stream, number) = id.split_once('-')?;
+    Some((StreamId(stream.parse().ok()?), number.parse().ok()?))
 }

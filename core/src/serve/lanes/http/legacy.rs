@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use http::{HeaderName, HeaderValue, StatusCode};
+use trunkline_pool::bridge::{LEGACY, McpHeaders};
 
 use super::events::{self, Answering};
 use super::replies::{self, HttpReply};
 use super::sessions::LegacySession;
-use crate::serve::lane::{LaneError, LaneKind, McpHeaders, Principal, Served, ServedPath};
+use crate::serve::lane::{LaneError, LaneKind, Principal, Served, ServedPath};
 use crate::serve::lanes::front::Front;
 use crate::serve::lanes::quotas::QuotaKind;
 use crate::serve::lanes::rpc_errors;
@@ -16,6 +17,9 @@ use crate::serve::outlet::Outlet;
 
 /// The header that names a session.
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+
+/// The header that names the revision of the protocol.
+const REVISION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
 /// One message, as it came.
 pub(super) struct PostedMessage<'a> {
@@ -32,7 +36,7 @@ pub(super) async fn open(
     who: Principal,
     message: &PostedMessage<'_>,
 ) -> HttpReply {
-    let Some(seat) = front.quotas.take(&who, QuotaKind::LegacySessions, 1) else {
+    let Some(seat) = front.quotas.take(&who, QuotaKind::Sessions, 1) else {
         let full = LaneError {
             status: 429,
             code: rpc_errors::INTERNAL_ERROR,
@@ -96,10 +100,14 @@ pub(super) async fn message(
     let bounds = front.request_bounds(front.bounds.replay_bytes);
     let (outlet, outbox) = Outlet::new(front.next_stream(), bounds);
     let in_use = session.in_use();
-    session.keep(outlet.clone());
-    session.client.message(message.text, Some(message.headers), outlet);
+    session.client.message(message.text, Some(message.headers), outlet.clone());
     let how = Answering { wants_events, has_ids: true, keep_alive: front.bounds.keep_alive };
-    events::answer(outbox, &how, vec![Box::new(in_use)]).await
+    let reply = events::answer(outbox, &how, vec![Box::new(in_use)]).await;
+    // Only events have ids to come back with.
+    if reply.body().is_stream() {
+        session.keep(outlet, front.replay_bounds());
+    }
+    reply
 }
 
 /// Answers DELETE: the session ends.
@@ -133,8 +141,15 @@ pub(super) fn session_of(
         return Err(wrong(400, "more than one Mcp-Session-Id header"));
     }
     let id = id.to_str().unwrap_or_default();
-    front
+    let session = front
         .sessions
         .find(id, who, path)
-        .ok_or_else(|| wrong(404, "there is no such session: it ended, or is not yours here"))
+        .ok_or_else(|| wrong(404, "there is no such session: it ended, or is not yours here"))?;
+    let mut revisions = head.headers.get_all(REVISION).iter();
+    // Only those have sessions (SERVING A3.2).
+    let is_known = |revision: &HeaderValue| LEGACY.iter().any(|known| revision == known);
+    match revisions.all(is_known) {
+        true => Ok(session),
+        false => Err(wrong(400, "the MCP-Protocol-Version is not one of a session")),
+    }
 }

@@ -14,6 +14,8 @@ mod replies;
 mod reply_body;
 mod routes;
 pub(super) mod sessions;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

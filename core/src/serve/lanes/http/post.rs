@@ -6,13 +6,13 @@ use http::HeaderMap;
 use http::header::{ACCEPT, CONTENT_TYPE};
 use http::request::Parts;
 use hyper::body::Incoming;
+use trunkline_pool::bridge::{McpHeaders, MessageEra, era_of, wants_events};
 
 use super::events::{self, Answering};
 use super::replies::{self, HttpReply};
 use super::{body, legacy};
-use crate::serve::lane::{LaneKind, McpHeaders, Principal, Served, ServedPath};
+use crate::serve::lane::{LaneKind, Principal, Served, ServedPath};
 use crate::serve::lanes::front::Front;
-use crate::serve::lanes::opening::{self, MODERN_REVISION, MessageEra};
 use crate::serve::lanes::rpc_errors;
 use crate::serve::outlet::{Outlet, StreamId};
 
@@ -43,30 +43,18 @@ pub(super) async fn answer(
         Ok(text) => text,
         Err(reply) => return *reply,
     };
-    let opening = opening::read(&text);
+    let wants_events = wants_events(&text);
     let headers = mcp_headers(&head.headers);
     let message = legacy::PostedMessage { text: &text, headers: &headers };
-    match era(opening.era, &headers) {
+    match era_of(&text, Some(&headers)) {
         MessageEra::Unreadable => replies::json(400, rpc_errors::unreadable()),
-        MessageEra::Modern => modern(front, path, &who, &message, opening.wants_events).await,
+        MessageEra::Modern { .. } => modern(front, path, &who, &message, wants_events).await,
         MessageEra::Initialize if head.headers.get(legacy::SESSION).is_none() => {
             legacy::open(front, path, who, &message).await
         }
         MessageEra::Initialize | MessageEra::Legacy | MessageEra::Notice => {
-            legacy::message(front, (path, &who), head, &message, opening.wants_events).await
+            legacy::message(front, (path, &who), head, &message, wants_events).await
         }
-    }
-}
-
-/// The era of a message: its header may say what it does not say itself.
-fn era(read: MessageEra, headers: &McpHeaders) -> MessageEra {
-    let names_modern = headers
-        .0
-        .iter()
-        .any(|(name, value)| name == "mcp-protocol-version" && value.as_str() >= MODERN_REVISION);
-    match read {
-        MessageEra::Legacy | MessageEra::Notice if names_modern => MessageEra::Modern,
-        read => read,
     }
 }
 
@@ -102,9 +90,9 @@ impl Drop for ClosedStream {
 
 /// The headers that speak of the message.
 fn mcp_headers(headers: &HeaderMap) -> McpHeaders {
-    let ours = headers.iter().filter(|(name, _)| name.as_str().starts_with("mcp-"));
     let read = |value: &http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
-    McpHeaders(ours.map(|(name, value)| (name.as_str().to_owned(), read(value))).collect())
+    let all: Vec<_> = headers.iter().map(|(name, value)| (name.as_str(), read(value))).collect();
+    McpHeaders::new(all.iter().map(|(name, value)| (*name, value.as_str())))
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -1,6 +1,6 @@
 //! The body of an answer: one text, or the frames of a stream as events.
 
-use std::convert::Infallible;
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tokio::time::{Instant, Sleep};
 
-use crate::serve::outlet::{FrameOutbox, NumberedFrame};
+use crate::serve::outlet::{FrameOutbox, NumberedFrame, StreamEnd};
 
 /// What an answer carries.
 pub(super) struct ReplyBody(Content);
@@ -34,13 +34,16 @@ struct EventStream {
 /// Told, by being dropped, that nobody reads any more.
 pub(super) type Guards = Vec<Box<dyn Send>>;
 
-/// A frame as an event. A frame is one line.
+/// A frame as an event. A line break between members of the message begins another line of it.
 fn event(frame: &NumberedFrame, stream: Option<u64>) -> Bytes {
-    let text = &frame.text;
-    let event = match stream {
-        Some(stream) => format!("id: {stream}-{}\ndata: {text}\n\n", frame.number),
-        None => format!("data: {text}\n\n"),
-    };
+    let mut event = String::with_capacity(frame.text.len() + 64);
+    if let Some(stream) = stream {
+        event = event + "id: " + &stream.to_string() + "-" + &frame.number.to_string() + "\n";
+    }
+    for line in frame.text.split(['\r', '\n']) {
+        event = event + "data: " + line + "\n";
+    }
+    event.push('\n');
     Bytes::from(event)
 }
 
@@ -62,6 +65,11 @@ impl ReplyBody {
         })))
     }
 
+    /// Whether it is the frames of a stream.
+    pub(super) fn is_stream(&self) -> bool {
+        matches!(self.0, Content::Events(_))
+    }
+
     /// One text, which may be empty.
     pub(super) fn whole(text: Bytes) -> ReplyBody {
         ReplyBody(Content::Whole((!text.is_empty()).then_some(text)))
@@ -70,16 +78,16 @@ impl ReplyBody {
 
 impl Body for ReplyBody {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = io::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         match &mut self.0 {
             Content::Whole(text) => Poll::Ready(text.take().map(|text| Ok(Frame::data(text)))),
             Content::Events(events) => {
-                events.poll_event(context).map(|event| event.map(|event| Ok(Frame::data(event))))
+                events.poll_event(context).map(|event| event.map(|event| event.map(Frame::data)))
             }
         }
     }
@@ -102,7 +110,7 @@ impl Body for ReplyBody {
 }
 
 impl EventStream {
-    fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
+    fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
         if self.is_over {
             return Poll::Ready(None);
         }
@@ -111,9 +119,14 @@ impl EventStream {
                 self.is_over = frame.last;
                 self.pause.as_mut().reset(Instant::now() + self.keep_alive);
                 let stream = self.has_ids.then_some(self.outbox.stream().0);
-                Poll::Ready(Some(event(&frame, stream)))
+                Poll::Ready(Some(Ok(event(&frame, stream))))
             }
-            Poll::Ready(Err(_)) => Poll::Ready(None),
+            // Its client must not take what is cut for what is whole.
+            Poll::Ready(Err(StreamEnd::Overflowed)) => {
+                self.is_over = true;
+                Poll::Ready(Some(Err(io::Error::other("the client does not read its events"))))
+            }
+            Poll::Ready(Err(StreamEnd::Finished | StreamEnd::Replaced)) => Poll::Ready(None),
             Poll::Pending => {
                 if self.pause.as_mut().poll(context).is_pending() {
                     return Poll::Pending;
@@ -121,7 +134,7 @@ impl EventStream {
                 self.pause.as_mut().reset(Instant::now() + self.keep_alive);
                 // The new deadline has to wake this task too.
                 context.waker().wake_by_ref();
-                Poll::Ready(Some(Bytes::from_static(b":\n\n")))
+                Poll::Ready(Some(Ok(Bytes::from_static(b":\n\n"))))
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -28,18 +29,33 @@ pub(super) struct LegacySession {
 }
 
 struct SessionState {
-    /// Streams of requests, newest last: a client may come back for what it missed.
-    streams: VecDeque<Outlet>,
+    /// Event streams of requests, newest last: a client may come back for what it missed.
+    streams: VecDeque<KeptStream>,
+    /// The stream for what belongs to no request.
+    listening: Option<Outlet>,
     /// Requests and streams that are read now.
     open: usize,
     last_used: Instant,
 }
 
-/// Streams that are kept for a client that comes back.
-const STREAMS_MAX: usize = 64;
+struct KeptStream {
+    outlet: Outlet,
+    /// When its end was seen.
+    ended: Option<Instant>,
+}
+
+/// What a session keeps of its streams after their end.
+#[derive(Clone, Copy)]
+pub(in crate::serve::lanes) struct ReplayBounds {
+    pub bytes_max: usize,
+    pub time: Duration,
+}
 
 /// An open request of a session, which is not idle meanwhile.
 pub(super) struct InUse(Arc<LegacySession>);
+
+/// Streams that have ended and are kept.
+const ENDED_STREAMS_MAX: usize = 64;
 
 impl LegacySessions {
     /// Keeps a session that was opened.
@@ -53,8 +69,12 @@ impl LegacySessions {
         seat: Seat,
     ) -> Result<Arc<LegacySession>> {
         let id: Box<str> = URL_SAFE_NO_PAD.encode(random()?).into();
-        let state = SessionState { streams: VecDeque::new(), open: 0, last_used: Instant::now() };
-        let state = Mutex::new(state);
+        let state = Mutex::new(SessionState {
+            streams: VecDeque::new(),
+            listening: None,
+            open: 0,
+            last_used: Instant::now(),
+        });
         let session =
             Arc::new(LegacySession { id: id.clone(), who, path, client, state, _seat: seat });
         self.all().insert(id, session.clone());
@@ -80,13 +100,15 @@ impl LegacySessions {
         }
     }
 
-    /// Ends the sessions that nobody used since then.
-    pub(super) fn end_idle(&self, before: Instant) {
-        let idle: Vec<Arc<LegacySession>> = {
-            let all = self.all();
-            all.values().filter(|session| session.is_idle_since(before)).cloned().collect()
-        };
-        idle.iter().for_each(|session| self.end(session));
+    /// Forgets old streams, and ends the sessions that nobody used for so long. A request whose
+    /// client went does not keep one.
+    pub(super) fn end_idle(&self, now: Instant, idle: Duration, replay: ReplayBounds) {
+        let all: Vec<Arc<LegacySession>> = self.all().values().cloned().collect();
+        for session in all {
+            if session.is_idle(now, idle, replay) {
+                self.end(&session);
+            }
+        }
     }
 
     /// Ends every session.
@@ -109,29 +131,64 @@ impl LegacySession {
         InUse(self.clone())
     }
 
-    /// Keeps the stream of a request for a client that comes back.
-    pub(super) fn keep(&self, outlet: Outlet) {
+    /// Keeps the event stream of a request for a client that comes back.
+    pub(super) fn keep(&self, outlet: Outlet, replay: ReplayBounds) {
         let mut state = self.state();
-        state.streams.push_back(outlet);
-        if state.streams.len() > STREAMS_MAX {
-            // The oldest whose end was sent; a request that runs stays.
-            let spent = state.streams.iter().position(Outlet::is_spent).unwrap_or(0);
-            state.streams.remove(spent);
-        }
+        state.forget_old(Instant::now(), replay);
+        state.streams.push_back(KeptStream { outlet, ended: None });
     }
 
-    /// A stream of this session.
+    /// The event stream of a request of this session.
     pub(super) fn stream(&self, id: StreamId) -> Option<Outlet> {
-        self.state().streams.iter().find(|outlet| outlet.stream() == id).cloned()
+        let state = self.state();
+        let mut streams = state.streams.iter().map(|kept| &kept.outlet);
+        streams.find(|outlet| outlet.stream() == id).cloned()
     }
 
-    fn is_idle_since(&self, before: Instant) -> bool {
-        let state = self.state();
-        state.open == 0 && state.last_used <= before && state.streams.iter().all(Outlet::is_spent)
+    /// The stream for what belongs to no request, if it is this one.
+    pub(super) fn listening(&self, id: StreamId) -> Option<Outlet> {
+        self.state().listening.clone().filter(|outlet| outlet.stream() == id)
+    }
+
+    /// From here on, this is the stream for what belongs to no request.
+    pub(super) fn listen(&self, outlet: Outlet) {
+        self.state().listening = Some(outlet.clone());
+        self.client.stream(outlet);
+    }
+
+    fn is_idle(&self, now: Instant, idle: Duration, replay: ReplayBounds) -> bool {
+        let mut state = self.state();
+        state.forget_old(now, replay);
+        state.open == 0 && now.saturating_duration_since(state.last_used) >= idle
     }
 
     fn state(&self) -> MutexGuard<'_, SessionState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SessionState {
+    /// Forgets streams that ended long ago, and the oldest of too many.
+    fn forget_old(&mut self, now: Instant, replay: ReplayBounds) {
+        for kept in self.streams.iter_mut().filter(|kept| !kept.outlet.is_open()) {
+            kept.ended.get_or_insert(now);
+        }
+        self.streams.retain(|kept| {
+            kept.ended.is_none_or(|at| now.saturating_duration_since(at) < replay.time)
+        });
+        let ended = |kept: &&KeptStream| kept.ended.is_some();
+        let mut count = self.streams.iter().filter(ended).count();
+        let mut bytes: usize =
+            self.streams.iter().filter(ended).map(|kept| kept.outlet.bytes()).sum();
+        self.streams.retain(|kept| {
+            let is_too_much = count > ENDED_STREAMS_MAX || bytes > replay.bytes_max;
+            let goes = is_too_much && kept.ended.is_some();
+            if goes {
+                count -= 1;
+                bytes = bytes.saturating_sub(kept.outlet.bytes());
+            }
+            !goes
+        });
     }
 }
 
